@@ -1,0 +1,99 @@
+"""Scaled dot-product attention, each of its four steps by name."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.masks import Booleans
+from core.softmax import Floats, softmax
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """What attention computed, step by step; the leading axes are those of the inputs."""
+
+    scores: Floats
+    """(..., query, key): dot product of each query with each key, before scale and mask."""
+    scaled_scores: Floats
+    """(..., query, key): scores times the scale; -inf where the query may not attend."""
+    weights: Floats
+    """(..., query, key): each row sums to 1, or is all 0 where the query may attend to nothing."""
+    output: Floats
+    """(..., query, d_value): the values, mixed by the weights."""
+
+
+def attend(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, may_attend: Booleans | None = None, scale: float | None = None
+) -> Attention:
+    """Mix the values of all positions, each query by how well it matches each key.
+
+    Parameters
+    ----------
+    q : array_like of shape (..., query, d_head)
+        What each position asks.
+    k : array_like of shape (..., key, d_head)
+        What each position is found by.
+    v : array_like of shape (..., key, d_value)
+        What each position gives.
+    may_attend : ndarray of bool, broadcastable to (..., query, key), or None
+        True where the query may attend to the key; None allows all.
+    scale : float or None
+        Factor on the scores; None means 1 / sqrt(d_head).
+
+    Returns
+    -------
+    Attention
+        Scores, scaled scores, weights and output.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit, or the mask is not boolean.
+
+    Notes
+    -----
+    softmax(q kᵀ / sqrt(d_head)) v, Vaswani et al. 2017, equation 1. The same as PyTorch's
+    ``scaled_dot_product_attention``, whose boolean mask has the same polarity, a query without any key included.
+
+    Examples
+    --------
+    >>> result = attend([[2, 0], [0, 0]], [[0, 0], [1, 0]], [[1.0], [3.0]])
+    >>> result.weights.round(5).tolist()
+    [[0.19557, 0.80443], [0.5, 0.5]]
+    """
+    q, k, v = (np.asarray(array, dtype=np.float64) for array in (q, k, v))
+    _check_shapes(q, k, v, may_attend)
+    scores = q @ k.swapaxes(-2, -1)  # (..., query, key)
+    scaled_scores = scores * (1.0 / np.sqrt(q.shape[-1]) if scale is None else scale)
+    if may_attend is not None:
+        scaled_scores = np.where(may_attend, scaled_scores, -np.inf)
+    weights = softmax(scaled_scores)
+    return Attention(scores, scaled_scores, weights, weights @ v)
+
+
+def _check_shapes(q: Floats, k: Floats, v: Floats, may_attend: Booleans | None) -> None:
+    """Say which shape was wanted and which was given, before NumPy complains in its own words."""
+    if min(q.ndim, k.ndim, v.ndim) < 2:
+        raise ValueError(f"q, k and v need two axes or more; got shapes {q.shape}, {k.shape} and {v.shape}")
+    if q.shape[-1] != k.shape[-1] or q.shape[-1] == 0:
+        raise ValueError(f"q and k must share a d_head of at least 1; got {q.shape[-1]} and {k.shape[-1]}")
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"k and v must have as many rows as each other; got {k.shape[-2]} and {v.shape[-2]}")
+    try:
+        leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            f"leading axes of q, k and v must fit each other; got {q.shape[:-2]}, {k.shape[:-2]}, {v.shape[:-2]}"
+        ) from None
+    if may_attend is None:
+        return
+    if may_attend.dtype != np.bool_:
+        raise ValueError(f"may_attend must be boolean, True = may attend; got {may_attend.dtype}")
+    wanted = (*leading, q.shape[-2], k.shape[-2])
+    try:
+        fits = np.broadcast_shapes(may_attend.shape, wanted) == wanted
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"may_attend must fit (..., query, key) = {wanted}; got {may_attend.shape}")

@@ -1,0 +1,134 @@
+"""The lesson's random numbers: one vector a word, three projections a head, all from one seed."""
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.softmax import Floats
+
+ATTENTION_WORDS = ("Meera", "bought", "a", "new", "bat")
+ORDER_WORDS = ("dog", "bites", "the", "man")
+
+PROJECTION_SPREAD = 0.5
+"""Standard deviation of the entries of w_q, w_k and w_v, as in the lesson."""
+
+# The first number of a stream's seed; keeps streams for different purposes apart under the same reader's seed.
+_WORD_STREAM = 1
+_POSITION_STREAM = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Random embeddings of a sentence and random projections of every head."""
+
+    x: Floats
+    """(query, d_model): one row a word; equal words have equal rows."""
+    w_q: Floats
+    """(head, d_model, d_head)."""
+    w_k: Floats
+    """(head, d_model, d_head)."""
+    w_v: Floats
+    """(head, d_model, d_head)."""
+
+
+def draw_example(
+    words: tuple[str, ...],
+    d_head: int = 4,
+    n_heads: int = 2,
+    seed: int = 0,
+    lesson_words: tuple[str, ...] = ATTENTION_WORDS,
+) -> Example:
+    """Embeddings and projections for a sentence, such that the lesson's own sentence gives the lesson's numbers.
+
+    Parameters
+    ----------
+    words : tuple of str
+        The sentence; may be empty.
+    d_head, n_heads : int
+        Size of each key, number of heads; d_model is their product.
+    seed : int
+        Not negative.
+    lesson_words : tuple of str
+        The words whose vectors are drawn first, in this order, whether the sentence holds them or not.
+
+    Returns
+    -------
+    Example
+        A word has the same vector wherever it stands, whatever stands beside it. The projections depend on the
+        sizes and the seed only.
+
+    Raises
+    ------
+    ValueError
+        A size is below 1 or the seed is negative.
+
+    Notes
+    -----
+    One generator draws a row of d_model normals for each lesson word, then for each head w_q, w_k, w_v, each
+    normal(0, 0.5). Any other word has a generator of its own, seeded by the seed and a digest of the word (never
+    Python's ``hash``, which changes with every process).
+
+    Examples
+    --------
+    >>> example = draw_example(("bat", "bought"))
+    >>> example.x.shape, example.w_q.shape, round(float(example.w_q[0, 0, 0]), 3)
+    ((2, 8), (2, 8, 4), -0.63)
+    """
+    _check_sizes(d_head, n_heads, seed)
+    d_model = n_heads * d_head
+    rng = np.random.default_rng(seed)
+    lesson_rows = dict(zip(lesson_words, rng.normal(size=(len(lesson_words), d_model)), strict=True))
+    shape = (n_heads, 3, d_model, d_head)
+    projections = rng.normal(0.0, PROJECTION_SPREAD, shape)  # head by head: w_q, w_k, w_v
+    x = np.empty((len(words), d_model))
+    for position, word in enumerate(words):
+        row = lesson_rows.get(unicodedata.normalize("NFC", word))
+        x[position] = _draw_word(word, d_model, seed) if row is None else row
+    return Example(x, projections[:, 0], projections[:, 1], projections[:, 2])
+
+
+def _check_sizes(d_head: int, n_heads: int, seed: int) -> None:
+    if d_head < 1 or n_heads < 1:
+        raise ValueError(f"d_head and n_heads must be at least 1; got {d_head} and {n_heads}")
+    if seed < 0:
+        raise ValueError(f"seed must not be negative; got {seed}")
+
+
+def _draw_word(word: str, d_model: int, seed: int) -> Floats:
+    """A row that depends on the word, the width and the seed, and on nothing else."""
+    text = unicodedata.normalize("NFC", word).encode("utf-8", errors="surrogatepass")
+    digest = int.from_bytes(hashlib.sha256(text).digest()[:16], "big")
+    return np.random.default_rng([_WORD_STREAM, seed, digest]).normal(size=d_model)
+
+
+def draw_position_embedding(n_positions: int, d_model: int, seed: int = 0) -> Floats:
+    """An untrained stand-in for a learned table of position embeddings.
+
+    Parameters
+    ----------
+    n_positions, d_model : int
+        Rows and columns.
+    seed : int
+        Not negative.
+
+    Returns
+    -------
+    ndarray of shape (n_positions, d_model)
+        Standard normal, no unit. A longer table starts with the rows of a shorter one.
+
+    Raises
+    ------
+    ValueError
+        A size or the seed is negative.
+
+    Examples
+    --------
+    >>> short, long = draw_position_embedding(2, 4), draw_position_embedding(5, 4)
+    >>> bool((long[:2] == short).all())
+    True
+    """
+    if min(n_positions, d_model, seed) < 0:
+        raise ValueError(f"n_positions, d_model and seed must not be negative; got {n_positions}, {d_model} and {seed}")
+    return np.random.default_rng([_POSITION_STREAM, seed]).normal(size=(n_positions, d_model))

@@ -1,0 +1,213 @@
+"""The same parameters and results by PyTorch, in float64: the referee.
+
+Besides training the only place that imports torch.
+
+Three conventions differ from ours and are turned here, and only here: PyTorch's linear layers store the transpose;
+``nn.MultiheadAttention`` reads True in a mask as *blocked*; and it averages the heads' weights unless told not to.
+"""
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import nn
+from torch.nn import functional
+
+from core.encoder_block import BlockParameters, NormPosition
+from core.feed_forward import ActivationName
+from core.masks import Booleans
+from core.parameter_count import Biases
+from core.softmax import Floats
+
+# Small products gain nothing from more threads, and other readers' sessions need the cores.
+torch.set_num_threads(1)
+
+
+def _tensor(array: ArrayLike) -> torch.Tensor:
+    return torch.from_numpy(np.array(array, dtype=np.float64))  # a copy: torch must not write into ours
+
+
+def projection(x: ArrayLike, w: ArrayLike) -> Floats:
+    """Rows through PyTorch's linear layer without bias.
+
+    Parameters
+    ----------
+    x : array_like of shape (..., d_in)
+        Rows to project.
+    w : array_like of shape (d_in, d_out)
+        Our orientation; turned here.
+
+    Returns
+    -------
+    ndarray of shape (..., d_out)
+        The same as x @ w.
+
+    Examples
+    --------
+    >>> projection([[1, 0]], [[1, 2], [0, 1]]).tolist()
+    [[1.0, 2.0]]
+    """
+    return functional.linear(_tensor(x), _tensor(w).mT).numpy()
+
+
+def attention(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, may_attend: Booleans | None = None, scale: float | None = None
+) -> dict[str, Floats]:
+    """Weights and output of attention by PyTorch: its softmax, and its fused function.
+
+    Parameters
+    ----------
+    q, k, v, may_attend, scale
+        As in `core.attention.attend`.
+
+    Returns
+    -------
+    dict of ndarray
+        "weights" (a query without any key has NaN there: PyTorch's softmax says so) and "output".
+
+    Examples
+    --------
+    >>> attention([[1.0]], [[1.0]], [[7.0]])["output"].tolist()
+    [[7.0]]
+    """
+    tq, tk, tv = _tensor(q), _tensor(k), _tensor(v)
+    mask = None if may_attend is None else torch.from_numpy(np.array(may_attend))
+    factor = tq.shape[-1] ** -0.5 if scale is None else scale
+    scaled = (tq @ tk.mT) * factor
+    if mask is not None:
+        scaled = scaled.masked_fill(~mask, -torch.inf)
+    output = functional.scaled_dot_product_attention(tq, tk, tv, attn_mask=mask, scale=factor)
+    return {"weights": torch.softmax(scaled, dim=-1).numpy(), "output": output.numpy()}
+
+
+def softmax_and_jacobian_norm(scores: ArrayLike) -> dict[str, Floats]:
+    """PyTorch's softmax of each row, and the norm of the Jacobian that its autograd finds.
+
+    Parameters
+    ----------
+    scores : array_like of shape (row, n)
+        Finite numbers.
+
+    Returns
+    -------
+    dict of ndarray
+        "weights" of shape (row, n) and "jacobian_norm" of shape (row,).
+
+    Examples
+    --------
+    >>> softmax_and_jacobian_norm([[0.0, 0.0]])["jacobian_norm"].round(3).tolist()
+    [0.5]
+    """
+    values = _tensor(scores)
+
+    def one_row(row: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(row, dim=-1)
+
+    jacobians = [torch.func.jacrev(one_row)(row) for row in values]
+    norms = np.array([float(torch.linalg.matrix_norm(jacobian)) for jacobian in jacobians])
+    return {"weights": torch.softmax(values, dim=-1).numpy(), "jacobian_norm": norms}
+
+
+def encoder_layer(
+    parameters: BlockParameters,
+    n_heads: int,
+    norm_position: NormPosition = "pre",
+    activation: ActivationName = "gelu",
+) -> nn.TransformerEncoderLayer:
+    """PyTorch's own encoder layer with our parameters.
+
+    Parameters
+    ----------
+    parameters : BlockParameters
+        All biases and shifts, or none of them: PyTorch has one switch for all.
+    n_heads : int
+        A divisor of d_model.
+    norm_position : "pre" or "post"
+        PyTorch's ``norm_first``.
+    activation : "gelu" or "relu"
+        The exact GELU.
+
+    Returns
+    -------
+    nn.TransformerEncoderLayer
+        float64, batch first, without dropout, in evaluation mode.
+
+    Raises
+    ------
+    ValueError
+        Some biases are there and some are not.
+
+    Examples
+    --------
+    >>> from core.encoder_block import draw_parameters
+    >>> layer = encoder_layer(draw_parameters(6, 3, 10, np.random.default_rng(0)), n_heads=3)
+    >>> tuple(layer(torch.zeros(1, 5, 6, dtype=torch.float64)).shape)
+    (1, 5, 6)
+    """
+    p = parameters
+    offsets = (p.b_q, p.b_k, p.b_v, p.b_o, p.b_1, p.b_2, p.norm_1_shift, p.norm_2_shift)
+    bias = all(offset is not None for offset in offsets)
+    if not bias and any(offset is not None for offset in offsets):
+        raise ValueError("PyTorch's layer has all biases or none; got some of them")
+    d_model, d_ff = p.w_1.shape
+    layer = nn.TransformerEncoderLayer(
+        d_model,
+        n_heads,
+        d_ff,
+        dropout=0.0,
+        activation=activation,
+        batch_first=True,
+        norm_first=norm_position == "pre",
+        bias=bias,
+        dtype=torch.float64,
+    )
+    state = {
+        "self_attn.in_proj_weight": np.concatenate([p.w_q, p.w_k, p.w_v], axis=1).T,
+        "self_attn.out_proj.weight": p.w_o.T,
+        "linear1.weight": p.w_1.T,
+        "linear2.weight": p.w_2.T,
+        "norm1.weight": p.norm_1_gain,
+        "norm2.weight": p.norm_2_gain,
+    }
+    if p.b_q is not None and p.b_k is not None and p.b_v is not None:
+        state["self_attn.in_proj_bias"] = np.concatenate([p.b_q, p.b_k, p.b_v])
+    named = {
+        "self_attn.out_proj.bias": p.b_o,
+        "linear1.bias": p.b_1,
+        "linear2.bias": p.b_2,
+        "norm1.bias": p.norm_1_shift,
+        "norm2.bias": p.norm_2_shift,
+    }
+    state |= {name: offset for name, offset in named.items() if offset is not None}
+    layer.load_state_dict({name: _tensor(array) for name, array in state.items()})
+    return layer.eval()
+
+
+def count_parameters(d_model: int, n_heads: int, d_ff: int, biases: Biases = "all") -> int:
+    """Parameters of ``nn.TransformerEncoderLayer``, counted by PyTorch without allocating them.
+
+    Parameters
+    ----------
+    d_model, n_heads, d_ff : int
+        As in `core.parameter_count.encoder_block_parameters`.
+    biases : str
+        As there. PyTorch has one switch for all biases; for the two choices between, the tensors left out are left
+        out of the sum over the full layer's own tensors.
+
+    Returns
+    -------
+    int
+        Sum of the sizes of the layer's tensors.
+
+    Examples
+    --------
+    >>> count_parameters(32, 4, 64)
+    8544
+    """
+    with torch.device("meta"):
+        layer = nn.TransformerEncoderLayer(d_model, n_heads, d_ff, batch_first=True, bias=biases != "none")
+    left_out = {"no attention biases": ("self_attn",), "no linear biases": ("self_attn", "linear")}.get(biases, ())
+    return sum(
+        parameter.numel()
+        for name, parameter in layer.named_parameters()
+        if not (name.endswith("bias") and name.startswith(left_out))
+    )
