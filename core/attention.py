@@ -1,5 +1,6 @@
 """Scaled dot-product attention, each of its four steps by name."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,3 +98,67 @@ def _check_shapes(q: Floats, k: Floats, v: Floats, may_attend: Booleans | None) 
         fits = False
     if not fits:
         raise ValueError(f"may_attend must fit (..., query, key) = {wanted}; got {may_attend.shape}")
+
+
+@dataclass(frozen=True, slots=True)
+class SelfAttention:
+    """One head's run over a sentence, its projections included."""
+
+    q: Floats
+    """(..., query, d_head): what is compared; rotated where a rotation was asked for."""
+    k: Floats
+    """(..., key, d_head)."""
+    v: Floats
+    """(..., key, d_head)."""
+    attention: Attention
+
+
+def self_attention(
+    x: ArrayLike,
+    w_q: ArrayLike,
+    w_k: ArrayLike,
+    w_v: ArrayLike,
+    may_attend: Booleans | None = None,
+    turn: Callable[[Floats], Floats] | None = None,
+) -> SelfAttention:
+    """Attention of a sentence to itself: the same rows ask, label and give.
+
+    Parameters
+    ----------
+    x : array_like of shape (..., position, d_model)
+        One row a token.
+    w_q, w_k, w_v : array_like of shape (d_model, d_head)
+        One head's projections, used as x @ w.
+    may_attend : ndarray of bool, broadcastable to (..., query, key), or None
+        True where the query may attend to the key.
+    turn : callable or None
+        Applied to q and k before they are compared, such as `core.positions.rotate`; v is left alone.
+
+    Returns
+    -------
+    SelfAttention
+        q, k, v, and what attention made of them.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+
+    Notes
+    -----
+    q = x w_q, k = x w_k, v = x w_v; then `attend`.
+
+    Examples
+    --------
+    >>> run = self_attention([[1, 0], [0, 2], [1, 1]], np.eye(2), [[1, 1], [0, 1]], np.eye(2))
+    >>> run.attention.scores.astype(int).tolist(), run.attention.output[2].round(5).tolist()
+    ([[1, 0, 1], [2, 4, 4], [2, 2, 3]], [0.75174, 1.0])
+    """
+    rows, *projections = (np.asarray(array, dtype=np.float64) for array in (x, w_q, w_k, w_v))
+    if rows.ndim < 2 or any(w.ndim != 2 or w.shape[0] != rows.shape[-1] for w in projections):
+        given = ", ".join(str(w.shape) for w in projections)
+        raise ValueError(f"w_q, w_k and w_v must have shape ({rows.shape[-1]}, d_head); got {given}")
+    q, k, v = (rows @ w for w in projections)
+    if turn is not None:
+        q, k = turn(q), turn(k)
+    return SelfAttention(q, k, v, attend(q, k, v, may_attend))

@@ -1,8 +1,13 @@
-"""Orders of a sentence: reading them, drawing them, and knowing when none can be seen."""
+"""Orders of a sentence: reading and drawing them, knowing when none can be seen, and what attention makes of two."""
 
 import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+
+from core.attention import self_attention
+from core.softmax import Floats
 
 
 def default_order(words: tuple[str, ...]) -> tuple[int, ...] | None:
@@ -120,3 +125,76 @@ def write_order(order: tuple[int, ...]) -> str:
     '3 1 2 0'
     """
     return " ".join(str(position) for position in order)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoOrders:
+    """The same head run over a sentence and over the same words in another order."""
+
+    output: Floats
+    """(position, d_head) of the sentence as it stands."""
+    moved_output: Floats
+    """(position, d_head): the same rows, each where its word stands in the new order."""
+    shuffled_output: Floats
+    """(position, d_head) of the sentence in the new order."""
+    difference: Floats
+    """(position, d_head): shuffled_output - moved_output; all but 0 where the order makes no difference."""
+
+    @property
+    def largest_difference(self) -> float:
+        """Largest absolute difference; 0 for an empty sentence."""
+        return float(np.abs(self.difference).max(initial=0.0))
+
+
+def run_two_orders(
+    x: Floats,
+    w_q: Floats,
+    w_k: Floats,
+    w_v: Floats,
+    order: tuple[int, ...],
+    added: Floats | None = None,
+    turn: Callable[[Floats], Floats] | None = None,
+) -> TwoOrders:
+    """Compare a shuffled sentence's outputs with the sentence's outputs, shuffled.
+
+    Parameters
+    ----------
+    x : ndarray of shape (position, d_model)
+        One row a word.
+    w_q, w_k, w_v : ndarray of shape (d_model, d_head)
+        One head's projections.
+    order : tuple of int
+        Position in the sentence of each word of the new order.
+    added : ndarray of shape (position, d_model) or None
+        Added to the rows by where they stand, before the projections: an encoding of positions.
+    turn : callable or None
+        Applied to q and k, as in `core.attention.self_attention`.
+
+    Returns
+    -------
+    TwoOrders
+        Both outputs and their difference.
+
+    Raises
+    ------
+    ValueError
+        The order does not hold every position once.
+
+    Notes
+    -----
+    Without positions attention is equivariant: f(P x) = P f(x) for every permutation P. The rows move with their
+    words; they do not stay where they are.
+
+    Examples
+    --------
+    >>> x, w = np.array([[1.0, 0.0], [0.0, 2.0]]), np.eye(2)
+    >>> run_two_orders(x, w, w, w, (1, 0)).largest_difference < 1e-15
+    True
+    """
+    if sorted(order) != list(range(len(x))):
+        raise ValueError(f"order must hold each of 0 to {len(x) - 1} once; got {order}")
+    positions = 0.0 if added is None else added
+    moved = list(order)
+    output = self_attention(x + positions, w_q, w_k, w_v, turn=turn).attention.output
+    shuffled = self_attention(x[moved] + positions, w_q, w_k, w_v, turn=turn).attention.output
+    return TwoOrders(output, output[moved], shuffled, shuffled - output[moved])

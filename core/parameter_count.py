@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 Part = Literal["attention", "feed-forward", "layer norm"]
 Biases = Literal["all", "no attention biases", "no linear biases", "none"]
+BIASES: tuple[Biases, ...] = get_args(Biases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ def encoder_block_parameters(
     if d_model % n_heads:
         raise ValueError(f"d_model must be a multiple of n_heads; got {d_model} and {n_heads}")
     choice: Biases = biases if biases is not None else "all" if bias else "none"
-    if choice not in get_args(Biases):
-        raise ValueError(f"biases must be one of {get_args(Biases)}; got {choice!r}")
+    if choice not in BIASES:
+        raise ValueError(f"biases must be one of {BIASES}; got {choice!r}")
     attention_bias = choice == "all"
     linear_bias = choice in ("all", "no attention biases")
     shift = choice != "none"

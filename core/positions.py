@@ -55,6 +55,36 @@ def _frequencies(width: int, base: float) -> Floats:
     return base ** (-np.arange(0, width, 2) / max(width, 1))
 
 
+def rotation_angles(n_positions: int, d_head: int, base: float = BASE) -> Floats:
+    """By how much each pair of features is turned at each position.
+
+    Parameters
+    ----------
+    n_positions, d_head : int
+        Rows, and features of a query or key.
+    base : float
+        Positive; as in `sinusoidal_encoding`.
+
+    Returns
+    -------
+    ndarray of shape (n_positions, d_head // 2)
+        Radians; 0 in the first row.
+
+    Raises
+    ------
+    ValueError
+        A size is negative or the base is not positive.
+
+    Examples
+    --------
+    >>> rotation_angles(3, 2).tolist()
+    [[0.0], [1.0], [2.0]]
+    """
+    if n_positions < 0 or d_head < 0:
+        raise ValueError(f"n_positions and d_head must not be negative; got {n_positions} and {d_head}")
+    return np.arange(n_positions)[:, None] * _frequencies(d_head, base)[: d_head // 2]
+
+
 def rotate(x: ArrayLike, base: float = BASE) -> Floats:
     """Turn each pair of features by an angle that grows with the position (rotary position embedding).
 
@@ -90,7 +120,7 @@ def rotate(x: ArrayLike, base: float = BASE) -> Floats:
         raise ValueError(f"x needs the axes (position, d_head); got shape {values.shape}")
     n_positions, width = values.shape[-2:]
     paired = width // 2 * 2
-    angles = np.arange(n_positions)[:, None] * _frequencies(width, base)[: width // 2]  # (position, pair)
+    angles = rotation_angles(n_positions, width, base)  # (position, pair)
     first, second = values[..., 0:paired:2], values[..., 1:paired:2]
     rotated = values.copy()
     rotated[..., 0:paired:2] = first * np.cos(angles) - second * np.sin(angles)

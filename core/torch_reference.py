@@ -79,6 +79,27 @@ def attention(
     return {"weights": torch.softmax(scaled, dim=-1).numpy(), "output": output.numpy()}
 
 
+def causal_output(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> Floats:
+    """Output of PyTorch's fused function with its own causal flag.
+
+    Parameters
+    ----------
+    q, k, v
+        As in `core.attention.attend`.
+
+    Returns
+    -------
+    ndarray of shape (..., query, d_value)
+        The same as with ``causal_mask(n_query, n_key)``: top-left.
+
+    Examples
+    --------
+    >>> causal_output([[1.0], [1.0]], [[1.0], [1.0]], [[2.0], [4.0]]).tolist()
+    [[2.0], [3.0]]
+    """
+    return functional.scaled_dot_product_attention(_tensor(q), _tensor(k), _tensor(v), is_causal=True).numpy()
+
+
 def softmax_and_jacobian_norm(scores: ArrayLike) -> dict[str, Floats]:
     """PyTorch's softmax of each row, and the norm of the Jacobian that its autograd finds.
 

@@ -1,0 +1,97 @@
+"""Bars: how many parameters sit in each tensor."""
+
+import functools
+
+import altair as alt
+import pandas as pd
+
+from core.parameter_count import ParameterTable
+from ui.charts.heat_map import Spec, without_data
+from ui.charts.theme import TEXT, expression
+from ui.colours import NEUTRAL, QUERY, VALUE
+
+PART_HUES = {"attention": QUERY, "feed-forward": VALUE, "layer norm": NEUTRAL}
+
+
+def parameters_table(table: ParameterTable) -> pd.DataFrame:
+    """The rows of a count, with their share of the total.
+
+    Parameters
+    ----------
+    table : ParameterTable
+        From `core.parameter_count.encoder_block_parameters`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        order, tensor, shape, count, share, part, said, torch_name.
+
+    Examples
+    --------
+    >>> from core.parameter_count import encoder_block_parameters
+    >>> parameters_table(encoder_block_parameters(32, 4, 64)).said[0]
+    '1,024  (12.0 %)'
+    """
+    total = table.total
+    return pd.DataFrame(
+        {
+            "order": range(len(table.rows)),
+            "tensor": [row.name for row in table.rows],
+            "shape": [" × ".join(f"{size:,}" for size in row.shape) for row in table.rows],
+            "count": [row.count for row in table.rows],
+            "share": [row.count / total for row in table.rows],
+            "part": [row.part for row in table.rows],
+            "said": [f"{row.count:,}  ({row.count / total:.1%})".replace("%)", " %)") for row in table.rows],
+            "torch_name": [row.torch_name for row in table.rows],
+        }
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def parameters_chart(n_tensors: int, row_height: int = 22) -> Spec:
+    """One bar a tensor, in the order of the computation, coloured by the part that it belongs to.
+
+    Parameters
+    ----------
+    n_tensors : int
+        Rows of the table.
+    row_height : int
+        In pixels.
+
+    Returns
+    -------
+    dict
+        Specification for `parameters_table`, without data.
+
+    Examples
+    --------
+    >>> parameters_chart(16)["height"]
+    352
+    """
+    light = " : ".join(f"datum.part === '{part}' ? '{hue.light}'" for part, hue in PART_HUES.items()) + " : '#000000'"
+    dark = " : ".join(f"datum.part === '{part}' ? '{hue.dark}'" for part, hue in PART_HUES.items()) + " : '#FFFFFF'"
+    sort = alt.EncodingSortField(field="order", op="min", order="ascending")
+    axis = alt.Axis(title=None, ticks=False, domain=False, labelColor=TEXT, labelFontSize=13, labelLimit=140)
+    y = alt.Y(field="tensor", type="nominal", sort=sort, axis=axis)
+    # Room for the number behind the longest bar.
+    x = alt.X(field="share", type="quantitative", scale=alt.Scale(domainMin=0, nice=False, padding=130), axis=None)
+    tooltip = [
+        alt.Tooltip(field=name, type="nominal", title=title)
+        for name, title in (
+            ("tensor", "tensor"),
+            ("shape", "shape"),
+            ("said", "parameters"),
+            ("part", "part"),
+            ("torch_name", "in PyTorch"),
+        )
+    ]
+    base = alt.Chart()
+    fill = expression(f"luminance(background) < 0.5 ? ({dark}) : ({light})")
+    bars = base.mark_bar(fill=fill, height=row_height * 0.72).encode(x=x, y=y, tooltip=tooltip)
+    numbers = base.mark_text(align="left", dx=6, fill=TEXT, fontSize=13, tooltip=None).encode(
+        x=x, y=y, text=alt.Text(field="said", type="nominal")
+    )
+    chart = alt.layer(bars, numbers).properties(width="container", height=row_height * n_tensors)
+    spec = without_data(chart.configure_view(stroke=None).to_dict())
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return spec

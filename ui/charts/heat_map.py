@@ -1,0 +1,419 @@
+"""Matrices as heat maps: rows and columns by position, so that equal words stay apart."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from core.masks import Booleans
+from core.tokens import label_words
+from ui.charts.theme import FILL, INK, TEXT, expression, ramp_parameters, themed
+from ui.colours import NEUTRAL, PICKED, SIGNED, WEIGHTS, Hue, Ramp
+
+Spec = dict[str, Any]
+
+PICTURE_ABOVE = 1_000
+"""Cells beyond which a matrix is shown as a picture instead of one mark a cell."""
+
+POSITIONS_ABOVE = 12
+"""Words beyond which an axis shows positions only; the words are in the tooltip."""
+
+RAMPS: dict[str, Ramp] = {"weights": WEIGHTS, "signed": SIGNED}
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis of a matrix."""
+
+    title: str
+    """What its entries are: "query", "key", "feature"."""
+    labels: tuple[str, ...]
+    """One a position, all different; short enough for the axis."""
+    names: tuple[str, ...]
+    """The same in full, for tooltips and tables."""
+
+
+def word_axis(title: str, words: tuple[str, ...]) -> Axis:
+    """Axis of positions with their words.
+
+    Parameters
+    ----------
+    title : str
+        "query" or "key", or "word" where a row is neither.
+    words : tuple of str
+        The sentence.
+
+    Returns
+    -------
+    Axis
+        Labels such as "0 the"; positions only when there are many.
+
+    Examples
+    --------
+    >>> word_axis("query", ("the", "cat", "the")).labels
+    ('0 the', '1 cat', '2 the')
+    """
+    names = tuple(f"{position} {word}" for position, word in enumerate(words))
+    short = label_words(words) if len(words) <= POSITIONS_ABOVE else tuple(str(i) for i in range(len(words)))
+    return Axis(title, short, names)
+
+
+def position_axis(title: str, count: int) -> Axis:
+    """Axis of numbered entries, such as features.
+
+    Parameters
+    ----------
+    title : str
+        What is numbered.
+    count : int
+        How many.
+
+    Returns
+    -------
+    Axis
+        Labels "0", "1", ...
+
+    Examples
+    --------
+    >>> position_axis("feature", 2).labels
+    ('0', '1')
+    """
+    labels = tuple(str(i) for i in range(count))
+    return Axis(title, labels, labels)
+
+
+def number_text(value: float, decimals: int = 2) -> str:
+    """A number as a cell shows it: rounded, with a real minus sign, never "-0.00".
+
+    Parameters
+    ----------
+    value : float
+        Finite or infinite.
+    decimals : int
+        Digits behind the point.
+
+    Returns
+    -------
+    str
+        "−∞" for minus infinity.
+
+    Examples
+    --------
+    >>> number_text(-1.256), number_text(-0.001), number_text(float("-inf"))
+    ('−1.26', '0.00', '−∞')
+    """
+    if np.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{decimals}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+def symmetric_limit(*arrays: ArrayLike) -> float:
+    """Largest absolute value of several arrays: where the signed ramp ends on all of them.
+
+    Parameters
+    ----------
+    *arrays : array_like
+        Infinities do not count.
+
+    Returns
+    -------
+    float
+        Positive, 1 where there is nothing but zeros.
+
+    Examples
+    --------
+    >>> symmetric_limit([1.0, -3.0], [-np.inf])
+    3.0
+    """
+    largest = 0.0
+    for array in arrays:
+        values = np.abs(np.asarray(array, dtype=np.float64))
+        finite = values[np.isfinite(values)]
+        largest = max(largest, float(finite.max()) if finite.size else 0.0)
+    return largest or 1.0
+
+
+def matrix_table(
+    values: ArrayLike,
+    rows: Axis,
+    columns: Axis,
+    ramp: str = "signed",
+    limit: float = 1.0,
+    may_attend: Booleans | None = None,
+    picked: Sequence[tuple[int | None, int | None]] = (),
+    decimals: int = 2,
+    matrix: str = "",
+) -> pd.DataFrame:
+    """One row a cell, with everything that a heat map draws.
+
+    Parameters
+    ----------
+    values : array_like of shape (row, column)
+        Real numbers; -inf where masked.
+    rows, columns : Axis
+        As long as the two axes.
+    ramp : "weights" or "signed"
+        The colours.
+    limit : float
+        Value at which the ramp ends.
+    may_attend : ndarray of bool of the same shape, or None
+        False marks a masked cell.
+    picked : sequence of (row or None, column or None)
+        Cells to outline; None means the whole row or column.
+    decimals : int
+        In the cells.
+    matrix : str
+        Name, for charts that hold several.
+
+    Returns
+    -------
+    pandas.DataFrame
+        row, row_position, row_name, column, column_position, column_name, value, text, step, note, picked, matrix.
+
+    Raises
+    ------
+    ValueError
+        The axes do not fit the values.
+
+    Examples
+    --------
+    >>> axis = word_axis("query", ("the", "the"))
+    >>> table = matrix_table([[0.25, 0.75], [0.5, 0.5]], axis, axis, "weights", picked=[(0, 1)])
+    >>> table.loc[table.picked, ["row", "column", "text"]].values.tolist()
+    [['0 the', '1 the', '0.75']]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (len(rows.labels), len(columns.labels)):
+        raise ValueError(f"values must have shape {(len(rows.labels), len(columns.labels))}; got {array.shape}")
+    n_rows, n_columns = array.shape
+    row_index, column_index = np.repeat(np.arange(n_rows), n_columns), np.tile(np.arange(n_columns), n_rows)
+    flat = array.ravel()
+    allowed = np.ones(array.shape, dtype=bool) if may_attend is None else np.broadcast_to(may_attend, array.shape)
+    masked = ~allowed.ravel()
+    steps = RAMPS[ramp].steps(np.where(np.isfinite(flat), flat, 0.0), limit)
+    outlined = np.zeros(array.shape, dtype=bool)
+    for row, column in picked:
+        outlined[slice(None) if row is None else row, slice(None) if column is None else column] = True
+    return pd.DataFrame(
+        {
+            "matrix": pd.Categorical.from_codes(np.zeros(flat.size, dtype=np.int8), categories=[matrix]),
+            "row": _labels(row_index, rows.labels),
+            "row_position": row_index,
+            "row_name": _labels(row_index, rows.names),
+            "column": _labels(column_index, columns.labels),
+            "column_position": column_index,
+            "column_name": _labels(column_index, columns.names),
+            "value": np.where(np.isfinite(flat), flat, np.nan),
+            "text": [number_text(value, decimals) for value in flat] if flat.size <= PICTURE_ABOVE else "",
+            "step": np.where(masked, -1, steps),
+            "note": pd.Categorical.from_codes(masked.astype(np.int8), categories=list(_NOTES)),
+            "picked": outlined.ravel(),
+        }
+    )
+
+
+_NOTES = ("", "masked (−∞ before the softmax)")
+
+
+def _labels(positions: np.ndarray[Any, Any], labels: tuple[str, ...]) -> pd.Categorical:
+    # A dictionary column: each word travels once, not once a cell.
+    return pd.Categorical.from_codes(positions, categories=list(labels))
+
+
+def with_row_sums(table: pd.DataFrame, weights: ArrayLike, rows: Axis) -> pd.DataFrame:
+    """A table of weights with one more column: the sum of each row, from the unrounded values.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `matrix_table`.
+    weights : array_like of shape (row, column)
+        The values behind it.
+    rows : Axis
+        Its rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The sums stand in a column "sum", with a colour of their own (`step` -2 is drawn without a cell).
+
+    Examples
+    --------
+    >>> axis = word_axis("query", ("the", "the"))
+    >>> weights = [[0.25, 0.75], [0.5, 0.5]]
+    >>> with_row_sums(matrix_table(weights, axis, axis, "weights"), weights, axis).text.tolist()[-2:]
+    ['1.00', '1.00']
+    """
+    sums = np.asarray(weights, dtype=np.float64).sum(axis=-1, keepdims=True)
+    extra = matrix_table(sums, rows, Axis("", ("sum",), ("row sum",)), "weights")
+    extra["column_position"] = table["column_position"].max() + 1
+    extra["step"] = -2
+    joined = pd.concat([table, extra], ignore_index=True)
+    for name in ("matrix", "row", "row_name", "column", "column_name", "note"):
+        joined[name] = pd.Categorical(joined[name])
+    return joined
+
+
+def _position(channel: type[Any], axis: str, title: str, labels: bool, **options: Any) -> Any:
+    # The identical sort in every layer: where one lacks it, Vega falls back to the alphabet.
+    drawn = (
+        alt.Axis(
+            title=title or None,
+            ticks=False,
+            domain=False,
+            labels=labels,
+            labelColor=TEXT,
+            titleColor=TEXT,
+            labelLimit=110,
+            labelFontSize=12,
+            titleFontSize=12,
+            labelOverlap=False,
+            titleFontWeight="normal",
+            **options,
+        )
+        if title or labels
+        else None
+    )
+    sort = alt.EncodingSortField(field=f"{axis}_position", op="min", order="ascending")
+    return channel(field=axis, type="nominal", sort=sort, axis=drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """How one matrix is drawn; its numbers come with the table."""
+
+    title: str = ""
+    """Our own words only, such as "Q (5 × 4)"."""
+    hue: Hue = NEUTRAL
+    """Colour of the title: the role of the matrix."""
+    row_title: str = ""
+    column_title: str = ""
+    row_labels: bool = True
+    column_labels: bool = True
+    width: float | None = None
+    """Of a cell, in pixels; None stretches the chart to its container (a single panel only)."""
+    height: float = 30
+    """Of a cell, in pixels."""
+    n_rows: int = 1
+    pick: str = ""
+    """Name of the selection that a click on a cell makes; empty for none."""
+    matrix: str = ""
+    """Draw only the table's rows of this name; empty for all."""
+
+
+@functools.lru_cache(maxsize=256)
+def specification(*panels: Panel, ramp: str = "signed", spacing: int = 14) -> Spec:
+    """One matrix, or several side by side, as a dictionary that is sent with a table from `matrix_table`.
+
+    Parameters
+    ----------
+    *panels : Panel
+        At least one.
+    ramp : "weights" or "signed"
+        The colours of all of them.
+    spacing : int
+        Pixels between them.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite specification without data; shared, not to be changed.
+
+    Examples
+    --------
+    >>> [layer["mark"]["type"] for layer in specification(Panel("A"))["layer"]]
+    ['rect', 'text', 'rect']
+    """
+    charts = [_draw(panel) for panel in panels]
+    chart = charts[0] if len(charts) == 1 else alt.hconcat(*charts, spacing=spacing)
+    chart = chart.configure_view(stroke=None).configure_scale(bandPaddingInner=0.04, bandPaddingOuter=0)
+    # Added to the dictionary, because Altair would move parameters of a layered chart into its first layer.
+    spec = without_data(chart.to_dict(), ramp_parameters(RAMPS[ramp]))
+    # Streamlit would fit the height as well, labels included, and squeeze the cells.
+    stretch = len(panels) == 1 and panels[0].width is None
+    spec["autosize"] = {"type": "fit-x" if stretch else "pad", "contains": "padding"}
+    return spec
+
+
+def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
+    """A specification ready to be sent with a table: no data of its own, some parameters more.
+
+    Parameters
+    ----------
+    spec : dict
+        From Altair's ``to_dict``.
+    parameters : sequence of dict
+        For the top level.
+
+    Returns
+    -------
+    dict
+        Another dictionary.
+
+    Examples
+    --------
+    >>> without_data({"data": {"name": "empty"}, "layer": [{"data": {"name": "empty"}, "mark": "rect"}]})
+    {'layer': [{'mark': 'rect'}]}
+    """
+
+    def strip(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {key: strip(value) for key, value in node.items() if key not in ("data", "datasets")}
+        return [strip(item) for item in node] if isinstance(node, list) else node
+
+    stripped: Spec = strip(spec)
+    if parameters:
+        stripped["params"] = [*stripped.get("params", []), *parameters]
+    return stripped
+
+
+def _draw(panel: Panel) -> alt.LayerChart:
+    """Cells, numbers where they are legible, outlines of what is picked."""
+    angle = -40 if panel.column_title in ("query", "key") else 0
+    x = _position(alt.X, "column", panel.column_title, panel.column_labels, labelAngle=angle)
+    y = _position(alt.Y, "row", panel.row_title, panel.row_labels)
+    tooltip = [
+        alt.Tooltip(field="row_name", type="nominal", title=panel.row_title or "row"),
+        alt.Tooltip(field="column_name", type="nominal", title=panel.column_title or "column"),
+        alt.Tooltip(field="value", type="quantitative", format=".6f", title=panel.title.split(" (")[0] or "value"),
+        alt.Tooltip(field="note", type="nominal", title="note"),
+    ]
+    base = alt.Chart()
+    if panel.matrix:
+        base = base.transform_filter(f"datum.matrix === '{panel.matrix}'")
+    cells = base.transform_filter("datum.step > -2").mark_rect(fill=FILL, stroke=None).encode(x=x, y=y, tooltip=tooltip)
+    if panel.pick:
+        fields = ["row_position", "column_position"]
+        cells = cells.add_params(alt.selection_point(name=panel.pick, fields=fields, on="click", clear="dblclick"))
+    # Whether a number fits is known only in the browser where the width stretches.
+    room = str(panel.width or "bandwidth('x')")
+    numbers = base.mark_text(
+        fill=expression(f"datum.step === -2 ? ({TEXT.to_dict()['expr']}) : ({INK.to_dict()['expr']})"),
+        fontSize=expression(f"min(14, {room} / 2.9, {panel.height} * 0.55)"),
+        opacity=expression(f"{room} >= 26 && {panel.height} >= 16 ? 1 : 0"),
+        tooltip=None,
+    ).encode(x=x, y=y, text=alt.Text(field="text", type="nominal"))
+    outline = (
+        base.transform_filter("datum.picked")
+        .mark_rect(fill=None, stroke=themed(PICKED), strokeWidth=2.5 if (panel.width or 30) > 20 else 1.5, tooltip=None)
+        .encode(x=x, y=y)
+    )
+    if panel.width is None:
+        size: dict[str, Any] = {"width": "container", "height": panel.height * panel.n_rows}
+    else:
+        size = {"width": alt.Step(panel.width), "height": alt.Step(panel.height)}
+    chart = alt.layer(cells, numbers, outline).properties(**size)
+    if panel.title:
+        color = themed(panel.hue)
+        chart = chart.properties(
+            title=alt.TitleParams(text=panel.title, anchor="start", fontSize=14, color=color, offset=6, frame="group")
+        )
+    return chart

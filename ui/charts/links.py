@@ -1,0 +1,126 @@
+"""Attention as lines from the words that ask to the words they look at."""
+
+import functools
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.softmax import Floats
+from ui.charts.heat_map import Axis, Spec, without_data
+from ui.charts.theme import expression, themed
+from ui.colours import KEY, QUERY, Hue
+
+LINE = Hue("#34288A", "#B9B0FF")
+
+
+def links_table(weights: Floats, queries: Axis, keys: Axis) -> pd.DataFrame:
+    """One row for each pair of words.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (query, key)
+        From 0 to 1.
+    queries, keys : Axis
+        The words.
+
+    Returns
+    -------
+    pandas.DataFrame
+        query, query_position, query_name, key, key_position, key_name, weight.
+
+    Examples
+    --------
+    >>> from ui.charts.heat_map import word_axis
+    >>> axis = word_axis("query", ("a", "b"))
+    >>> links_table(np.eye(2), axis, axis).weight.tolist()
+    [1.0, 0.0, 0.0, 1.0]
+    """
+    query, key = (index.ravel() for index in np.indices(weights.shape))
+    return pd.DataFrame(
+        {
+            "query": pd.Categorical.from_codes(query, categories=list(queries.labels)),
+            "query_position": query,
+            "query_name": pd.Categorical.from_codes(query, categories=list(queries.names)),
+            "key": pd.Categorical.from_codes(key, categories=list(keys.labels)),
+            "key_position": key,
+            "key_name": pd.Categorical.from_codes(key, categories=list(keys.names)),
+            "weight": weights.ravel(),
+        }
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def links_chart(n_words: int, height: int = 330) -> Spec:
+    """Words that ask at the left, the same words as looked at to the right, a line as strong as the weight.
+
+    Parameters
+    ----------
+    n_words : int
+        At least 1.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    dict
+        Specification for `links_table`, without data. Pointing at a word that asks leaves only its lines; no word to
+        the server.
+
+    Examples
+    --------
+    >>> [layer["mark"]["type"] for layer in links_chart(5)["layer"]]
+    ['rule', 'rule', 'text', 'text', 'rect']
+    """
+    size = min(17, 0.8 * height / n_words)
+    scale = alt.Scale(domain=[-0.5, n_words - 0.5], reverse=True)
+    base = alt.Chart()
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(field=field, type="quantitative", scale=scale, axis=None)
+
+    hover = alt.selection_point(
+        name="asks", fields=["query_position"], on="pointerover", clear="pointerout", empty=True
+    )
+    shown = "!isValid(asks.query_position) || datum.query_position == asks.query_position[0]"
+    tooltip = [
+        alt.Tooltip(field="query_name", type="nominal", title="query"),
+        alt.Tooltip(field="key_name", type="nominal", title="key"),
+        alt.Tooltip(field="weight", type="quantitative", format=".6f"),
+    ]
+    ends = {"x": expression("width * 0.28"), "x2": expression("width * 0.72")}
+    lines = base.mark_rule(
+        stroke=themed(LINE),
+        strokeWidth=expression("1 + 9 * datum.weight"),
+        strokeCap="round",
+        opacity=expression(f"({shown}) ? min(1, 0.04 + 1.2 * datum.weight) : 0.02"),
+        tooltip=None,
+        **ends,
+    ).encode(y=y("query_position"), y2=alt.Y2(field="key_position"))
+    # A second, invisible line, wide enough to be pointed at.
+    touch = base.mark_rule(opacity=0, strokeWidth=8, **ends).encode(
+        y=y("query_position"), y2=alt.Y2(field="key_position"), tooltip=tooltip
+    )
+    asking = base.transform_filter("datum.key_position == 0").mark_text(
+        align="right", fontSize=size, fill=themed(QUERY), x=expression("width * 0.28 - 8"), tooltip=None
+    )
+    asked = base.transform_filter("datum.query_position == 0").mark_text(
+        align="left", fontSize=size, fill=themed(KEY), x=expression("width * 0.72 + 8"), tooltip=None
+    )
+    area = (
+        base.transform_filter("datum.key_position == 0")
+        .transform_calculate(top="datum.query_position - 0.5", bottom="datum.query_position + 0.5")
+        .mark_rect(opacity=0, x=0, x2=expression("width * 0.28"), tooltip=None)
+        .encode(y=y("top"), y2=alt.Y2(field="bottom"))
+        .add_params(hover)
+    )
+    chart = alt.layer(
+        lines,
+        touch,
+        asking.encode(y=y("query_position"), text=alt.Text(field="query", type="nominal")),
+        asked.encode(y=y("key_position"), text=alt.Text(field="key", type="nominal")),
+        area,
+    ).properties(width="container", height=height)
+    spec = without_data(chart.configure_view(stroke=None).to_dict())
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return spec

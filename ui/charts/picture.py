@@ -1,0 +1,80 @@
+"""Matrices too large for one mark a cell, as PNG pictures."""
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from PIL import Image
+
+from ui.charts.heat_map import RAMPS
+from ui.colours import PICKED
+
+
+def matrix_picture(
+    values: ArrayLike,
+    width: int,
+    height: int,
+    ramp: str = "signed",
+    limit: float = 1.0,
+    picked: Sequence[tuple[int | None, int | None]] = (),
+    dark: bool = False,
+) -> bytes:
+    """A matrix as a picture, one coloured area a cell, picked rows and columns outlined.
+
+    Parameters
+    ----------
+    values : array_like of shape (row, column)
+        Finite numbers, or -inf, which looks like the lowest.
+    width, height : int
+        About the size in pixels; each cell gets a whole number of them, at least one.
+    ramp : "weights" or "signed"
+        The colours.
+    limit : float
+        Value at which the ramp ends.
+    picked : sequence of (row or None, column or None)
+        What to outline; None means the whole row or column.
+    dark : bool
+        Which theme's colours.
+
+    Returns
+    -------
+    bytes
+        A PNG file.
+
+    Raises
+    ------
+    ValueError
+        The values have not two axes, or one of them is empty.
+
+    Examples
+    --------
+    >>> matrix_picture([[0.0, 1.0]], 40, 20)[1:4]
+    b'PNG'
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(f"values need two axes with at least one entry each; got shape {array.shape}")
+    colours = RAMPS[ramp].dark if dark else RAMPS[ramp].light
+    table = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours], dtype=np.uint8)
+    pixels = table[RAMPS[ramp].steps(np.where(np.isfinite(array), array, -limit), limit)]
+    across, down = max(1, width // array.shape[1]), max(1, height // array.shape[0])
+    pixels = pixels.repeat(down, axis=0).repeat(across, axis=1)
+    outline = tuple(int((PICKED.dark if dark else PICKED.light)[i : i + 2], 16) for i in (1, 3, 5))
+    for row, column in picked:
+        top, bottom = (0, array.shape[0]) if row is None else (row, row + 1)
+        left, right = (0, array.shape[1]) if column is None else (column, column + 1)
+        _frame(pixels, top * down, bottom * down, left * across, right * across, outline)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, format="PNG")
+    return file.getvalue()
+
+
+def _frame(pixels: np.ndarray, top: int, bottom: int, left: int, right: int, colour: tuple[int, ...]) -> None:
+    """Paint a frame two pixels wide around a region, beside it where there is room, so that it hides no cell."""
+    top, left = max(top - 2, 0), max(left - 2, 0)
+    bottom, right = min(bottom + 2, pixels.shape[0]), min(right + 2, pixels.shape[1])
+    pixels[top : top + 2, left:right] = colour
+    pixels[bottom - 2 : bottom, left:right] = colour
+    pixels[top:bottom, left : left + 2] = colour
+    pixels[top:bottom, right - 2 : right] = colour

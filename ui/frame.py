@@ -1,0 +1,113 @@
+"""What surrounds every page: its heading, what its numbers are, its tables, and the way on."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
+
+from ui.charts.heat_map import Axis, Panel
+from ui.pages import HOME, PAGES, neighbours
+
+Matrix = tuple[NDArray[np.float64], Axis, Axis]
+
+
+def heading(name: str, sentence: str) -> DeltaGenerator:
+    """Title of a page and the one sentence that it is about.
+
+    Parameters
+    ----------
+    name : str
+        Of the page.
+    sentence : str
+        Markdown, our own words.
+
+    Returns
+    -------
+    DeltaGenerator
+        A place beside the title, for the comparison with PyTorch.
+    """
+    page = next(page for page in (HOME, *PAGES) if page.name == name)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.header(page.title, anchor=False, width="content")
+        beside = st.container(width="content")
+    st.markdown(sentence)
+    return beside
+
+
+def titled(panel: Panel, title: str) -> Panel:
+    """The same panel under another title.
+
+    Parameters
+    ----------
+    panel : Panel
+        How a matrix is drawn.
+    title : str
+        Our own words.
+
+    Returns
+    -------
+    Panel
+        A copy.
+    """
+    return replace(panel, title=title)
+
+
+def provenance(text: str) -> None:
+    """Plain statement of what is random, trained or computed.
+
+    Parameters
+    ----------
+    text : str
+        HTML, our own words.
+    """
+    st.html(f'<p class="quiet">{text}</p>')
+
+
+def numbers(matrices: Mapping[str, Callable[[], Matrix]], key: str) -> None:
+    """The numbers behind the pictures, in full precision, one table at a time.
+
+    Parameters
+    ----------
+    matrices : mapping of str to callable
+        Name of each matrix to a function that gives its values and axes; called only for the one that is shown.
+    key : str
+        Of the widgets; different on every page.
+    """
+    with st.expander("The numbers behind every picture", key=f"{key}_open", on_change="rerun") as expander:
+        if not expander.open:
+            return
+        name = st.selectbox("Matrix", list(matrices), key=f"{key}_matrix", persist_state="session")
+        values, rows, columns = matrices[name]()
+        frame = pd.DataFrame(values, index=list(rows.names), columns=_unique(columns.names))
+        frame.index.name = rows.title
+        st.dataframe(frame.style.format(precision=6), alt=f"{name}, {rows.title} by {columns.title}")
+        st.html(
+            f'<p class="quiet">Rows: {rows.title}; columns: {columns.title}. '
+            "Six decimals are shown; cells of the pictures are rounded to two.</p>"
+        )
+
+
+def _unique(names: tuple[str, ...]) -> list[str]:
+    return list(names)
+
+
+def way_on(name: str) -> None:
+    """Links to the page before and the page after.
+
+    Parameters
+    ----------
+    name : str
+        Of this page.
+    """
+    before, after = neighbours(name)
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        if before:
+            st.page_link(before.path, label=f"Previous: {before.title}", icon=":material/arrow_back:")
+        if after:
+            st.page_link(
+                after.path, label=f"Next: {after.title}", icon=":material/arrow_forward:", icon_position="right"
+            )

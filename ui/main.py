@@ -1,0 +1,36 @@
+"""The frame: navigation, sidebar, notices, then the chosen page. Runs on every visit and every change."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:  # this script's own folder is on the path, the project's is not under every launcher
+    sys.path.insert(0, str(ROOT))
+
+import streamlit as st  # noqa: E402
+
+from ui import controls, formulas, startup  # noqa: E402
+from ui.pages import HOME, PAGES  # noqa: E402
+
+startup.settle_memory()
+
+st.set_page_config(page_title="Attention, computed live", page_icon=startup.page_icon(), layout="wide")
+st.html(formulas.STYLE)
+
+by_script = {}
+sections: dict[str, list[st.Page]] = {}
+for entry in (HOME, *PAGES):
+    script = st.Page(
+        entry.path, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is HOME, help=entry.question
+    )
+    sections.setdefault(entry.section, []).append(script)
+    by_script[script.title] = entry
+
+chosen = st.navigation(sections, position="top")
+controls.sidebar(by_script[chosen.title].lesson)
+notices = st.container()
+try:
+    chosen.run()
+finally:  # a page that lacks a sentence ends early; its notices are shown all the same
+    with notices:
+        controls.show_notices()

@@ -1,0 +1,110 @@
+"""The pages in the order of the lesson: where each one lives, what it asks, and what the lesson used on it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.examples import ATTENTION_WORDS, ORDER_WORDS
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of the dashboard."""
+
+    name: str
+    """File in `pages/` and last part of the address."""
+    title: str
+    section: str
+    icon: str
+    question: str
+    """What a reader finds out here."""
+    lesson: Mapping[str, object] = field(default_factory=dict)
+    """Values of controls that the lesson used here, by their key, besides the sentence, d, heads and seed."""
+
+    @property
+    def path(self) -> Path:
+        """The script."""
+        return ROOT / "pages" / f"{self.name}.py"
+
+
+_ATTENTION = {"text": " ".join(ATTENTION_WORDS), "d": 4, "heads": 2, "seed": 0}
+
+HOME = Page("home", "Attention at work", "", ":material/home:", "What does attention do?", _ATTENTION)
+
+PAGES = (
+    Page(
+        "query_key_value",
+        "Query, key, value",
+        "Attention",
+        ":material/grid_on:",
+        "Where does every single weight come from?",
+        _ATTENTION | {"head": 0, "query": 0, "key": 3},
+    ),
+    Page(
+        "scaling_sweep",
+        "Why divide by √d",
+        "Attention",
+        ":material/trending_up:",
+        "What happens to the softmax when the keys get longer?",
+        _ATTENTION | {"seed": 1, "dims": [4, 64, 512]},
+    ),
+    Page(
+        "causal_mask",
+        "Causal mask",
+        "Attention",
+        ":material/visibility_off:",
+        "Does a later word leak into an earlier one?",
+        _ATTENTION | {"head": 0, "causal": True},
+    ),
+    Page(
+        "order_blindness",
+        "Order-blindness",
+        "Attention",
+        ":material/shuffle:",
+        "Can attention tell “dog bites man” from “man bites dog”?",
+        _ATTENTION
+        | {"text": " ".join(ORDER_WORDS), "seed": 3, "head": 0, "order": "3 1 2 0", "positions": "sinusoidal"},
+    ),
+    Page(
+        "parameter_count",
+        "Encoder block: parameter count",
+        "Transformer",
+        ":material/calculate:",
+        "How many numbers does a block learn, and where do they sit?",
+        _ATTENTION | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
+    ),
+)
+
+
+def neighbours(name: str) -> tuple[Page | None, Page | None]:
+    """The pages before and after one, in the order of the lesson.
+
+    Parameters
+    ----------
+    name : str
+        Of a page, the home page included.
+
+    Returns
+    -------
+    tuple of two Page or None
+        None at the ends.
+
+    Raises
+    ------
+    ValueError
+        There is no page of that name.
+
+    Examples
+    --------
+    >>> before, after = neighbours("scaling_sweep")
+    >>> before.name, after.name
+    ('query_key_value', 'causal_mask')
+    """
+    order = (HOME, *PAGES)
+    names = [page.name for page in order]
+    if name not in names:
+        raise ValueError(f"name must be one of {names}; got {name!r}")
+    here = names.index(name)
+    return order[here - 1] if here else None, order[here + 1] if here + 1 < len(order) else None

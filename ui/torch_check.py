@@ -1,0 +1,92 @@
+"""The line 'NumPy = PyTorch' beside a picture: PyTorch is loaded in the background, after the picture was sent."""
+
+import gc
+import sys
+import threading
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.agreement import Agreement
+from ui.literal import literal
+
+_ASKED = "_torch_asked"
+_lock = threading.Lock()
+_state: dict[str, Exception | bool] = {}
+
+
+def _load() -> None:
+    try:
+        import core.torch_reference  # noqa: F401  (loads torch)
+    except Exception as error:
+        _state["failed"] = error
+        return
+    # Streamlit collects all garbage after every run; without this each run would walk through PyTorch's objects.
+    gc.collect()
+    gc.freeze()
+    _state["ready"] = True
+
+
+def start_loading() -> None:
+    """Begin to load PyTorch in a thread of its own, once a process."""
+    with _lock:
+        if "started" not in _state:
+            _state["started"] = True
+            threading.Thread(target=_load, name="load-torch", daemon=True).start()
+
+
+def _ready() -> bool:
+    # Loaded by somebody else (a test, a notebook): nothing to wait for.
+    return "ready" in _state or ("core.torch_reference" in sys.modules and "started" not in _state)
+
+
+def show(check: Callable[[], Agreement], what: str, on_request: bool = False) -> None:
+    """The outcome of a check, or that it is not there yet, or why it could not run.
+
+    Parameters
+    ----------
+    check : callable
+        Imports `core.torch_reference` itself and compares.
+    what : str
+        What PyTorch function is compared, in our own words.
+    on_request : bool
+        Leave PyTorch (seconds, and hundreds of megabytes) unloaded until the reader asks. Once it is loaded for
+        anybody, checking costs milliseconds and happens by itself.
+    """
+    if on_request and not _ready() and not st.session_state.get(_ASKED):
+        st.button("Check against PyTorch", on_click=_ask, help=what)
+        return
+    waiting = not _ready() and "failed" not in _state
+    st.fragment(_line, run_every=0.4 if waiting else None)(check, what, waiting)
+    if waiting:
+        start_loading()
+
+
+def _ask() -> None:
+    st.session_state[_ASKED] = True
+
+
+def _line(check: Callable[[], Agreement], what: str, waiting: bool) -> None:
+    if waiting and (_ready() or "failed" in _state):
+        st.rerun()  # the whole page, so that the timer of this fragment ends
+    if "failed" in _state:
+        _write("unchecked", f"Not checked against PyTorch: it could not be loaded ({_state['failed']}).", what)
+    elif not _ready():
+        _write("unchecked", "Not checked yet: PyTorch is being loaded …", what)
+    else:
+        _outcome(check, what)
+
+
+def _outcome(check: Callable[[], Agreement], what: str) -> None:
+    try:
+        found = check()
+    except Exception as error:  # the page must survive whatever the referee does
+        _write("unchecked", f"Not checked against PyTorch: {type(error).__name__}: {error}", what)
+        return
+    sign, kind = ("✓ NumPy = PyTorch", "") if found.agrees else ("✗ NumPy and PyTorch differ", "differ")
+    size = f"largest difference {found.largest_difference:.1e} ({found.where}), tolerance {found.tolerance:.0e}"
+    _write(kind, f"{sign}: {size}", f"{what}. Why this tolerance: {found.reason}.")
+
+
+def _write(kind: str, text: str, title: str) -> None:
+    st.html(f'<p class="agree {kind}" role="status" title="{literal(title)[5:-6]}">{literal(text)}</p>')
