@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Alignment = Literal["top-left", "bottom-right"]
+ALIGNMENTS: tuple[Alignment, ...] = get_args(Alignment)
 Booleans = NDArray[np.bool_]
 
 
@@ -47,7 +48,7 @@ def causal_mask(n_query: int, n_key: int | None = None, align: Alignment = "top-
     n_key = n_query if n_key is None else n_key
     if n_query < 0 or n_key < 0:
         raise ValueError(f"n_query and n_key must not be negative; got {n_query} and {n_key}")
-    if align not in get_args(Alignment):
+    if align not in ALIGNMENTS:
         raise ValueError(f"align must be 'top-left' or 'bottom-right'; got {align!r}")
     offset = n_key - n_query if align == "bottom-right" else 0
     return np.tri(n_query, n_key, k=offset, dtype=np.bool_)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 Part = Literal["attention", "feed-forward", "layer norm"]
+PARTS: tuple[Part, ...] = get_args(Part)
 Biases = Literal["all", "no attention biases", "no linear biases", "none"]
 BIASES: tuple[Biases, ...] = get_args(Biases)
 

@@ -6,17 +6,16 @@ import streamlit as st
 from core.agreement import Agreement, compare, row_differences
 from core.attention import attend, self_attention
 from core.examples import draw_example
-from core.masks import causal_mask, count_allowed
+from core.masks import ALIGNMENTS, causal_mask, count_allowed
 from core.tokens import split_words
 from ui import controls, formulas, frame, matrices, torch_check
-from ui.charts.heat_map import Axis, Panel, symmetric_limit, word_axis
+from ui.charts.heat_map import Panel, named_axis, symmetric_limit, word_axis
 from ui.charts.heat_map import position_axis as numbered
 from ui.literal import literal
 
 checked = frame.heading(
     "causal_mask",
-    "A generator predicts the next word, so it must not see it: scores of later words become −∞ before the softmax, "
-    "and their weight is exactly 0.",
+    "A generator must not see later words: their scores become −∞, their weights exactly 0.",
 )
 settings = controls.settings()
 words = controls.need_words()
@@ -129,7 +128,7 @@ else:
     st.html(formulas.leak_verdict(words, position, new_words[0], moved_mask, moved_free))
 moved = np.stack([moved_mask, moved_free], axis=1)
 with leak_place:
-    sides = Axis("", ("masked", "free"), ("with the mask", "without a mask"))
+    sides = named_axis("", ("with mask", "without"))
     matrices.draw(
         Panel("how far each output row moved", n_rows=n, height=height, row_labels=False),
         moved,
@@ -145,8 +144,8 @@ if n == 1:
 
 st.subheader("More keys than queries", anchor=False)
 st.markdown(
-    "With as many queries as keys there is one triangle. When new words are compared with a cache of old ones there are "
-    "more keys, and two conventions for its corner. All scores are equal here, so the weights show the mask alone."
+    "With as many queries as keys there is one triangle. When new words are compared with a cache of old ones there "
+    "are more keys, and two conventions for its corner. All scores are equal here, so the weights show the mask alone."
 )
 with st.container(horizontal=True):
     n_query = controls.number_choice("Queries", range(1, 9), "n_query", 2)
@@ -155,10 +154,10 @@ sides_of_mask = numbered("query", n_query), numbered("key", n_key)
 shapes = {}
 for place, align, said in zip(
     st.columns(2),
-    ("top-left", "bottom-right"),
+    ALIGNMENTS,
     (
         "query i is position i (PyTorch's is_causal=True)",
-        "the last query is the last key (a cache; PyTorch's lower-right)",
+        "the last query is the last key (a cache; PyTorch's causal_lower_right)",
     ),
     strict=True,
 ):
@@ -188,21 +187,22 @@ for place, align, said in zip(
 square = queries, keys
 frame.numbers(
     {
-        "mask": lambda: (allowed.astype(float), *square),
-        "scaled scores before": lambda: (free.attention.scaled_scores, *square),
-        "scaled scores after": lambda: (used.attention.scaled_scores, *square),
-        "weights": lambda: (used.attention.weights, *square),
-        "weights without a mask": lambda: (free.attention.weights, *square),
-        "output": lambda: (used.attention.output, queries, numbered("feature", settings.d_head)),
-        "how far each output row moved": lambda: (moved, queries, sides),
-        "top-left": lambda: (shapes["top-left"], *sides_of_mask),
-        "bottom-right": lambda: (shapes["bottom-right"], *sides_of_mask),
+        "mask": (allowed.astype(float), *square),
+        "scaled scores before": (free.attention.scaled_scores, *square),
+        "scaled scores after": (used.attention.scaled_scores, *square),
+        "weights": (used.attention.weights, *square),
+        "weights without a mask": (free.attention.weights, *square),
+        "output": (used.attention.output, queries, numbered("feature", settings.d_head)),
+        "how far each output row moved": (moved, queries, sides),
+        "top-left": (shapes["top-left"], *sides_of_mask),
+        "bottom-right": (shapes["bottom-right"], *sides_of_mask),
     },
     key="mask_numbers",
 )
 st.html(
-    f'<p class="line"><b>Notice.</b> The first row has one allowed key, so {literal(words[0])} takes all of itself; the '
-    "last row is the same with and without the mask. The plain formula still computes all pairs and throws half away.</p>"
+    f'<p class="line"><b>Notice.</b> The first row has one allowed key, so {literal(words[0])} takes all of '
+    "itself; the last row is the same with and without the mask. The plain formula still computes all pairs and throws "
+    "half of them away.</p>"
 )
 st.markdown("**Predict.** Replace the first word instead of the last: which rows move now?")
 frame.way_on("causal_mask")

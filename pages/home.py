@@ -12,8 +12,7 @@ from ui.pages import PAGES
 
 frame.heading(
     "home",
-    "Every word looks at every other word and decides how much to take from each. "
-    "Point at a word on the left to see where it looks.",
+    "Every word looks at every word and decides how much to take. Point at one on the left.",
 )
 settings = controls.settings()
 words = controls.need_words()
@@ -54,7 +53,7 @@ for row in range(0, len(PAGES), 3):
 
 frame.numbers(
     {
-        "weights of this head": lambda: (weights, queries, keys),
+        "weights of this head": (weights, queries, keys),
     },
     key="home_numbers",
 )

@@ -8,15 +8,17 @@ from core.attention import self_attention
 from core.examples import ORDER_WORDS, draw_example, draw_position_embedding
 from core.order import default_order, draw_order, read_order, run_two_orders, write_order
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
+from core.softmax import Floats
 from ui import controls, formulas, frame, matrices, torch_check
 from ui.charts.heat_map import Panel, position_axis, symmetric_limit, word_axis
 from ui.charts.lines import curves_chart, curves_table
 from ui.colours import POSITION, VALUE
 
+KINDS = ("sinusoidal", "learned table", "rotary")
+
 checked = frame.heading(
     "order_blindness",
-    "Attention sees a set of words, not a sequence: shuffle the words and its outputs only move along. "
-    "Positions must be :violet[added].",
+    "Attention sees a set, not a sequence: shuffle the words and its outputs only move along.",
 )
 settings = controls.settings()
 words = controls.need_words()
@@ -48,9 +50,14 @@ def reverse() -> None:
 with st.container(horizontal=True, vertical_alignment="bottom"):
     st.button("Shuffle", icon=":material/shuffle:", on_click=shuffle)
     st.button("Reverse", on_click=reverse, disabled=words == words[::-1])
-    written = controls.text("New order of the positions", "order", "", width=230, placeholder=write_order(fallback))
-    kind = controls.choice("Positions", ("sinusoidal", "learned table", "rotary"), "positions", "sinusoidal")
-    head = controls.pick("Head", [f"head {h}" for h in range(settings.n_heads)], "head", width=140)
+    placeholder = f"order: {write_order(fallback)}"
+    written = controls.text(
+        "New order of the positions", "order", "", width=190, placeholder=placeholder, label_visibility="collapsed"
+    )
+    kind = controls.choice("Positions", KINDS, "positions", KINDS[0], label_visibility="collapsed")
+sentences, heads = st.columns([4, 1], vertical_alignment="center")
+with heads:
+    head = controls.pick("Head", [f"head {h}" for h in range(settings.n_heads)], "head")
 
 order = fallback
 if written.strip():
@@ -61,17 +68,24 @@ if written.strip():
     else:
         if all(words[new] == words[old] for old, new in enumerate(order)):
             controls.notice(
-                f"In that order the sentence reads as before, which shows nothing. Used instead: {write_order(fallback)}."
+                "In that order the sentence reads as before, which shows nothing. "
+                f"Used instead: {write_order(fallback)}."
             )
             order = fallback
 shuffled_words = tuple(words[position] for position in order)
-st.html(formulas.two_sentences(words, shuffled_words))
+sentences.html(formulas.two_sentences(words, shuffled_words))
 
-encoding = {
-    "sinusoidal": lambda: sinusoidal_encoding(n, d_model),
-    "learned table": lambda: draw_position_embedding(n, d_model, settings.seed),
-    "rotary": lambda: rotation_angles(n, d),
-}[kind]()
+
+def positions(count: int) -> Floats:
+    """What tells the positions apart: the rows that are added, or the cosine of the angles of rotation."""
+    if kind == "rotary":
+        return np.cos(rotation_angles(count, d))
+    if kind == "learned table":
+        return draw_position_embedding(count, d_model, settings.seed)
+    return sinusoidal_encoding(count, d_model)
+
+
+encoding = positions(n)
 projections = example.w_q[head], example.w_k[head], example.w_v[head]
 added, turn = (None, rotate) if kind == "rotary" else (encoding, None)
 plain = run_two_orders(example.x, *projections, order)
@@ -83,7 +97,7 @@ for title, run in (("without positions", plain), (f"with positions ({kind})", pl
     limit = symmetric_limit(run.output, run.shuffled_output)
     for place, name, values, rows, hue in zip(
         st.columns(3),
-        (f"output {title}", "output of the new order", "new order − rows moved along"),
+        (f"output {title}", "output of the new order", "new order − moved rows"),
         (run.output, run.shuffled_output, run.difference),
         (old, new, new),
         (VALUE, VALUE, POSITION),
@@ -113,55 +127,49 @@ st.markdown(
         "pairs last. Added to the embeddings before the projections; base 10,000.",
         "learned table": "One vector a position, learned like any other parameter; here drawn at random, as before "
         "training. Added to the embeddings before the projections.",
-        "rotary": "Nothing is added. Each pair of features of q and k is turned by an angle that grows with the position, "
-        "so that a score depends on the distance of two words. Shown: the cosine of each pair's angle."
+        "rotary": "Nothing is added. Each pair of features of q and k is turned by an angle that grows with the "
+        "position, so that a score depends on the distance of two words. Shown: the cosine of each pair's angle."
         + (" The last feature of an odd d has no partner and is not turned." if d % 2 else ""),
     }[kind]
 )
-shown = np.cos(encoding) if kind == "rotary" else encoding
-columns = position_axis("pair" if kind == "rotary" else "feature", shown.shape[1])
-many = max(n, 32)  # curves need more positions than a short sentence has
-longer = {
-    "sinusoidal": lambda: sinusoidal_encoding(many, d_model),
-    "learned table": lambda: draw_position_embedding(many, d_model, settings.seed),
-    "rotary": lambda: np.cos(rotation_angles(many, d)),
-}[kind]()
+columns = position_axis("pair" if kind == "rotary" else "feature", encoding.shape[1])
 left, right = st.columns(2)
-if shown.size == 0:
+if encoding.size == 0:
     st.info("With d = 1 there is no pair of features to turn: rotary positions change nothing.")
 else:
     with left:
         matrices.draw(
-            Panel(f"{kind} ({n} × {shown.shape[1]})", POSITION, n_rows=n, height=height, column_title=columns.title),
-            shown,
+            Panel(f"{kind} ({n} × {encoding.shape[1]})", POSITION, n_rows=n, height=height, column_title=columns.title),
+            encoding,
             old,
             columns,
             key="encoding",
-            limit=symmetric_limit(shown),
-            alt=f"{kind} positions, {n} rows by {shown.shape[1]} columns",
+            limit=symmetric_limit(encoding),
+            alt=f"{kind} positions, {n} rows by {encoding.shape[1]} columns",
         )
     with right:
+        many = max(n, 32)  # curves need more positions than a short sentence has
         st.vega_lite_chart(
-            curves_table(longer),
+            curves_table(positions(many)),
             curves_chart(columns.title),
             key="curves",
-            alt=f"The first {min(8, shown.shape[1])} columns of the positions as curves over {many} positions",
+            alt=f"The first {min(8, encoding.shape[1])} columns of the positions as curves over {many} positions",
         )
 frame.numbers(
     {
-        "output without positions": lambda: (plain.output, old, features),
-        "output of the new order, without positions": lambda: (plain.shuffled_output, new, features),
-        "difference without positions": lambda: (plain.difference, new, features),
-        "output with positions": lambda: (placed.output, old, features),
-        "output of the new order, with positions": lambda: (placed.shuffled_output, new, features),
-        "difference with positions": lambda: (placed.difference, new, features),
-        "positions": lambda: (encoding, old, columns),
+        "output without positions": (plain.output, old, features),
+        "output of the new order, without positions": (plain.shuffled_output, new, features),
+        "difference without positions": (plain.difference, new, features),
+        "output with positions": (placed.output, old, features),
+        "output of the new order, with positions": (placed.shuffled_output, new, features),
+        "difference with positions": (placed.difference, new, features),
+        "positions": (encoding, old, columns),
     },
     key="order_numbers",
 )
 st.markdown(
-    "**Notice.** Without positions the rows move with their words; they do not stay where they are. The difference is not "
-    "exactly 0, because sums are taken in another order and rounding differs in the last digit."
+    "**Notice.** Without positions the rows move with their words; they do not stay where they are. The difference is "
+    "not exactly 0, because sums are taken in another order and rounding differs in the last digit."
 )
 st.markdown("**Predict.** Swap two neighbours instead of the first and last word: is the difference smaller?")
 frame.way_on("order_blindness")

@@ -13,7 +13,7 @@ checked = frame.heading(
 )
 settings = controls.settings()
 presets = {preset.name: preset for preset in PRESETS}
-SIDEBAR = "Heads × d of the sidebar"
+SIDEBAR = "From the sidebar"
 
 
 def take(name: str) -> None:
@@ -40,47 +40,48 @@ with st.container(horizontal=True, gap="small"):
     for name in (*presets, SIDEBAR):
         st.button(name, on_click=take, args=(name,), key=f"take_{name}")
 lesson = PRESETS[0]
-boxes = st.columns(4)
-with boxes[0]:
-    d_model = controls.typed_number("d_model: width", "d_model", lesson.d_model, (1, 16384))
-with boxes[1]:
-    n_heads = controls.typed_number("Heads", "block_heads", lesson.n_heads, (1, 256))
-with boxes[2]:
-    d_ff = controls.typed_number("d_ff: feed-forward width", "d_ff", lesson.d_ff, (1, 65536))
-with boxes[3]:
-    n_layers = controls.typed_number("Layers", "layers", lesson.n_layers, (1, 200))
-biases = controls.choice(
-    "Biases",
-    BIASES,
-    "biases",
-    "all",
-    help="Published totals differ in what they count. “none” also leaves out the shifts of the norms, as PyTorch does.",
-)
+sizes, picture = st.columns([1, 1.4])
+with sizes:
+    upper, lower = st.columns(2), st.columns(2)
+    with upper[0]:
+        d_model = controls.typed_number("d_model: width", "d_model", lesson.d_model, (1, 16384))
+    with upper[1]:
+        n_heads = controls.typed_number("Heads", "block_heads", lesson.n_heads, (1, 256))
+    with lower[0]:
+        d_ff = controls.typed_number("d_ff: inner width", "d_ff", lesson.d_ff, (1, 65536))
+    with lower[1]:
+        n_layers = controls.typed_number("Layers", "layers", lesson.n_layers, (1, 200))
+    biases = controls.choice(
+        "Biases",
+        BIASES,
+        "biases",
+        "all",
+        help="Published totals differ in what they count. “none” also leaves out the norms' shifts, as PyTorch does.",
+    )
 if d_model % n_heads:
     divisors = [str(heads) for heads in range(1, 257) if d_model % heads == 0]
     controls.notice(
-        f"d_model must be a multiple of the number of heads, since each head takes an equal share of the features; given: "
-        f"{d_model} and {n_heads}. Heads that fit {d_model}: {', '.join(divisors)}."
+        "d_model must be a multiple of the number of heads, since each head takes an equal share of the features; "
+        f"given: {d_model} and {n_heads}. Heads that fit {d_model}: {', '.join(divisors)}."
     )
     frame.way_on("parameter_count")
     st.stop()
 
 table = encoder_block_parameters(d_model, n_heads, d_ff, biases=biases)
-numbers = st.columns(4)
-numbers[0].metric("Parameters of one block", f"{table.total:,}")
-numbers[1].metric(f"{n_layers} layer{'s' if n_layers > 1 else ''}", f"{table.total * n_layers:,}")
-for place, part in zip(numbers[2:], ("attention", "feed-forward"), strict=True):
-    place.metric(part.capitalize(), f"{table.part_total(part) / table.total:.1%}", help=f"{table.part_total(part):,}")
-
 rows = parameters_table(table)
-st.vega_lite_chart(
-    rows,
-    parameters_chart(len(rows)),
-    key="tensors",
-    alt=f"Parameters by tensor: attention {table.part_total('attention'):,}, feed-forward "
-    f"{table.part_total('feed-forward'):,}, layer norms {table.part_total('layer norm'):,}, total {table.total:,}",
-)
-st.html(formulas.parts_legend())
+with sizes:
+    totals = st.columns(2)
+    totals[0].metric("One block", f"{table.total:,}")
+    totals[1].metric(f"{n_layers} layer{'s' if n_layers > 1 else ''}", f"{table.total * n_layers:,}")
+with picture:
+    st.vega_lite_chart(
+        rows,
+        parameters_chart(len(rows)),
+        key="tensors",
+        alt=f"Parameters by tensor: attention {table.part_total('attention'):,}, feed-forward "
+        f"{table.part_total('feed-forward'):,}, layer norms {table.part_total('layer norm'):,}, total {table.total:,}",
+    )
+    st.html(formulas.parts_legend(table))
 st.html(formulas.published(PRESETS, d_model, n_heads, d_ff, n_layers, biases, table.total))
 frame.provenance(
     "Everything here is <b>computed</b> from the sizes; no random number and no trained weight is involved, and the "
@@ -94,8 +95,8 @@ with st.expander("Every tensor with its shape and count", key="tensors_open", on
             shown, hide_index=True, height=(len(rows) + 1) * 38, alt=f"{len(rows)} tensors, {table.total:,} in all"
         )
 st.markdown(
-    f"**Notice.** The number of heads is not in the formula: {n_heads} heads of width {d_model // n_heads} learn as much as "
-    f"one head of width {d_model}, because each works in its own share of the columns."
+    f"**Notice.** The number of heads is not in the formula: {n_heads} heads of width {d_model // n_heads} learn as "
+    f"much as one head of width {d_model}, because each works in its own share of the columns."
 )
 st.markdown("**Predict.** Double d_model and d_ff: by which factor does the total grow? Try it in the boxes.")
 frame.way_on("parameter_count")

@@ -1,5 +1,7 @@
 """Query, key, value: the whole computation of one head, and one cell of it worked out."""
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -74,13 +76,13 @@ with st.container(horizontal=True, gap="small"):
             ],
             ignore_index=True,
         )
-        small = {"row_labels": False, "column_labels": False}
-        w_panel = Panel(titles[0], hue, width=min(14.0, 64 / d), height=w_height, matrix="w", **small)
-        made_panel = Panel(titles[1], hue, width=min(30.0, 120 / d), height=word_height, matrix="made", **small)
+        bare = Panel(hue=hue, row_labels=False, column_labels=False)
+        w_panel = replace(bare, title=titles[0], width=min(14.0, 64 / d), height=w_height, matrix="w")
+        made_panel = replace(bare, title=titles[1], width=min(30.0, 120 / d), height=word_height, matrix="made")
         matrices.send(table, w_panel, made_panel, key=f"project_{name}", alt=alt)
 
 # Steps 2 to 5: one column each, the picture above, the chosen cell's arithmetic below.
-steps = st.columns([1, 1, 1.45, 1])
+steps = st.columns([1, 1, 1.7, 0.95])
 cell = [(query, key)]
 signed = symmetric_limit(attention.scores, attention.scaled_scores)
 with steps[0]:
@@ -122,7 +124,7 @@ with steps[2]:
     st.html(formulas.softmax_row(keys.names, attention.scaled_scores[query], attention.weights[query], key))
 with steps[3]:
     panel = Panel(
-        f"output: weights · V ({n} × {d})",
+        f"output ({n} × {d})",
         VALUE,
         row_labels=False,
         height=min(34.0, 200 / n),
@@ -147,17 +149,17 @@ frame.provenance(
 )
 frame.numbers(
     {
-        "X": lambda: (example.x, queries, inputs),
-        "W_q": lambda: (w_q, inputs, features),
-        "W_k": lambda: (w_k, inputs, features),
-        "W_v": lambda: (w_v, inputs, features),
-        "Q": lambda: (run.q, queries, features),
-        "K": lambda: (run.k, keys, features),
-        "V": lambda: (run.v, keys, features),
-        "scores": lambda: (attention.scores, queries, keys),
-        "scaled scores": lambda: (attention.scaled_scores, queries, keys),
-        "weights": lambda: (attention.weights, queries, keys),
-        "output": lambda: (attention.output, queries, features),
+        "X": (example.x, queries, inputs),
+        "W_q": (w_q, inputs, features),
+        "W_k": (w_k, inputs, features),
+        "W_v": (w_v, inputs, features),
+        "Q": (run.q, queries, features),
+        "K": (run.k, keys, features),
+        "V": (run.v, keys, features),
+        "scores": (attention.scores, queries, keys),
+        "scaled scores": (attention.scaled_scores, queries, keys),
+        "weights": (attention.weights, queries, keys),
+        "output": (attention.output, queries, features),
     },
     key="qkv_numbers",
 )

@@ -9,7 +9,7 @@ from core.examples import draw_example
 from core.scaling import SWEEP_DIMS, SweepRow, single_draws, sweep
 from core.softmax import jacobian_norm, softmax
 from ui import controls, formulas, frame, torch_check
-from ui.charts.heat_map import Axis, position_axis
+from ui.charts.heat_map import named_axis, position_axis
 from ui.charts.lines import MEASURES, drag_chart, drag_table, sweep_chart, sweep_table
 
 N_KEYS, N_DRAWS = (2, 3, 5, 8, 16), (50, 200, 500)
@@ -23,24 +23,23 @@ def cached_sweep(n_keys: int, n_draws: int, seed: int) -> tuple[SweepRow, ...]:
 
 checked = frame.heading(
     "scaling_sweep",
-    "The longer the keys, the larger the scores; the larger the scores, the harder the softmax. "
-    "Dividing by √d keeps it soft, whatever d is.",
+    "Longer keys make larger scores, and larger scores a harder softmax. Dividing by √d stops that.",
 )
 settings = controls.settings()
-with st.container(horizontal=True, vertical_alignment="bottom"):
+frame.provenance(
+    f"{formulas.series_legend()} &nbsp; Queries and keys are <b>random</b> (seed {settings.seed}), standard normal; "
+    "bands hold the middle 80 % of the draws; the rest is <b>computed</b>."
+)
+pictures = st.container()
+with st.container(horizontal=True):
     n_keys = controls.number_choice("Keys for each query", N_KEYS, "keys", 5)
     n_draws = controls.number_choice("Draws at each d", N_DRAWS, "draws", 200)
-    frame.provenance(
-        formulas.series_legend()
-        + f"<br>Queries and keys are <b>random</b> (seed {settings.seed}), standard normal; bands hold the middle 80 % "
-        "of the draws. Everything else is <b>computed</b>."
-    )
 rows = cached_sweep(n_keys, n_draws, settings.seed)
 last = rows[-1]
 tops = {MEASURES[0]: 0.0, MEASURES[1]: 1.0, MEASURES[2]: float(np.log(n_keys)) * 1.05, MEASURES[3]: 0.55}
 table = sweep_table(rows)
 for pair in (MEASURES[:2], MEASURES[2:]):
-    for place, measure in zip(st.columns(2), pair, strict=True):
+    for place, measure in zip(pictures.columns(2), pair, strict=True):
         with place:
             at_end = table[(table.measure == measure) & (table.d == last.d)]
             said = " and ".join(f"{row.mean:.3g} for {row.series}" for row in at_end.itertuples())
@@ -51,10 +50,10 @@ for pair in (MEASURES[:2], MEASURES[2:]):
                 alt=f"{measure} over d from 1 to {last.d}; at d = {last.d} on average {said}",
             )
 st.markdown(
-    f"At d = {last.d:,} the raw scores spread by {last.pooled_spread:.1f}, close to √d = {last.d**0.5:.1f}; the largest "
-    f"of {n_keys} weights is {last.max_weight_unscaled.mean:.3f} on average, and the softmax answers to a change of a "
-    f"score with {last.gradient_norm_unscaled.mean:.4f}. Divided by √d: {last.max_weight_scaled.mean:.3f} and "
-    f"{last.gradient_norm_scaled.mean:.4f}. From {n_draws * n_keys} scores the spread itself is only known to about "
+    f"At d = {last.d:,} the raw scores spread by {last.pooled_spread:.1f} (√d = {last.d**0.5:.1f}). "
+    f"The largest of {n_keys} weights is {last.max_weight_unscaled.mean:.3f} on average, and the gradient that is left "
+    f"is {last.gradient_norm_unscaled.mean:.4f}; divided by √d they are {last.max_weight_scaled.mean:.3f} and "
+    f"{last.gradient_norm_scaled.mean:.4f}. {n_draws} draws tell the spread only to about "
     f"{np.sqrt(1 / (2 * n_draws)):.0%}, so the dots scatter around the line."
 )
 st.latex(r"\operatorname{Var}(q \cdot k) = d \quad\Rightarrow\quad \frac{q \cdot k}{\sqrt{d}} \text{ has spread } 1")
@@ -96,20 +95,15 @@ if words:
     if len(words) == 1:
         st.info("One word has one key, and the softmax of a single score is always 1: scaling changes nothing here.")
 
-measured = Axis("measure", *(("mean", "low", "high"),) * 2)
-sizes = Axis("d", *(tuple(str(d) for d in SWEEP_DIMS),) * 2)
-behind = {
-    f"{measure}, {series}": lambda part=part: (part[["mean", "low", "high"]].to_numpy(), sizes, measured)
+measured, sizes = named_axis("measure", ("mean", "low", "high")), named_axis("d", tuple(str(d) for d in SWEEP_DIMS))
+behind: dict[str, frame.Matrix] = {
+    f"{measure}, {series}": (part[["mean", "low", "high"]].to_numpy(), sizes, measured)
     for (measure, series), part in table.groupby(["measure", "series"], sort=False)
 }
+quantities = named_axis("quantity", ("raw score", "weight, raw", "weight, divided by √d"))
 for draw in draws:
     stacked = np.stack([draw.raw_scores, draw.weights_unscaled, draw.weights_scaled])
-    labels = Axis("quantity", *(("raw score", "weight, raw", "weight, divided by √d"),) * 2)
-    behind[f"single draw, d = {draw.d}"] = lambda stacked=stacked, labels=labels: (
-        stacked,
-        labels,
-        position_axis("key", n_keys),
-    )
+    behind[f"single draw, d = {draw.d}"] = stacked, quantities, position_axis("key", n_keys)
 frame.numbers(behind, key="scaling_numbers")
 st.markdown(
     "**Notice.** A softmax is never exactly one-hot and its gradient never exactly 0; both only come close. "

@@ -1,7 +1,7 @@
 """The sidebar's widgets and one frozen Settings; page controls that live in the link; notices of what was ignored."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -20,6 +20,8 @@ from core.settings import (
 )
 from core.tokens import shorten, split_words, written_without_spaces
 from ui.literal import literal
+
+Name = TypeVar("Name", bound=str)
 
 # Names in the session; a leading underscore keeps them apart from the widgets' keys, which are names in the link.
 _LINK, _NOTICES, _REPAIRS, _SETTINGS, _SEEN = "_link", "_notices", "_repairs", "_settings", "_seen"
@@ -181,12 +183,12 @@ def _check_link(key: str, accepts: Callable[[str], bool], wanted: str, used: obj
         _note(Ignored(key, wanted, quote(given), str(used)), used)
 
 
-def choice(label: str, options: Sequence[str], key: str, default: str, help: str | None = None) -> str:
+def choice(label: str, options: Sequence[Name], key: str, default: Name, **rest: Any) -> Name:
     """One of a few named options, kept in the link.
 
     Parameters
     ----------
-    label, help : str
+    label : str
         For the reader.
     options : sequence of str
         Our own words.
@@ -194,15 +196,17 @@ def choice(label: str, options: Sequence[str], key: str, default: str, help: str
         Name in the link.
     default : str
         One of the options.
+    **rest
+        For `st.segmented_control`.
 
     Returns
     -------
     str
         The chosen option.
     """
-    _check_link(key, options.__contains__, f"one of {', '.join(options)}", default)
+    _check_link(key, lambda given: given in options, f"one of {', '.join(options)}", default)
     chosen = st.segmented_control(
-        label, options, default=default, required=True, key=key, bind="query-params", help=help
+        label, options, default=default, required=True, key=key, bind="query-params", wrap=True, **rest
     )
     return default if chosen is None else chosen
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from core.agreement import TOLERANCE
 from core.attention import Attention
-from core.parameter_count import Preset
+from core.parameter_count import PARTS, ParameterTable, Preset
 from core.scaling import SingleDraw
 from core.softmax import Floats
 from ui.charts.heat_map import number_text
@@ -26,6 +26,7 @@ STYLE = """
 .worked tr.total td {border-top: 1px solid currentColor; font-weight: 650; padding-top: .1rem;}
 .worked tr.picked td {font-weight: 650; background: light-dark(#FFE9BF, #4A3A12);}
 .worked.large {font-size: .95rem; max-height: none;}
+.worked td:nth-child(2):has(.bar) {text-align: left; width: 100%;}
 .bar {display: inline-block; height: .7em; background: light-dark(#34288A, #B9B0FF); border-radius: .1em;}
 .label {display: inline-block; min-width: 5.5rem; color: light-dark(#4A5361, #B4BDC9); font-size: .82rem;}
 .scaled {color: light-dark(#34288A, #B9B0FF); font-weight: 650;}
@@ -128,7 +129,7 @@ def scaled(score: float, scaled_score: float, d_head: int, masked: bool = False)
 
     Examples
     --------
-    >>> "÷ √4 = 1.872" in scaled(3.743, 1.8715, 4)
+    >>> "3.000 ÷ √4 = 1.500" in scaled(3.0, 1.5, 4)
     True
     """
     divided = f"{_three(score)} ÷ √{d_head} = {_three(score / np.sqrt(d_head))}"
@@ -245,7 +246,7 @@ def series_legend() -> str:
     """
     return (
         '<span class="unscaled">╌╌ raw scores</span> &nbsp; <span class="scaled">── divided by √d</span> &nbsp; '
-        "<span>··· the line √d</span>"
+        "<span>thin line: √d</span>"
     )
 
 
@@ -377,8 +378,13 @@ def order_verdict(title: str, largest: float, nothing_turned: bool = False) -> s
     return f'<p class="line"><b>{name}:</b> the outputs changed; largest difference {largest:.4g}.</p>'
 
 
-def parts_legend() -> str:
-    """Which colour is which part of a block.
+def parts_legend(counted: ParameterTable) -> str:
+    """Which colour is which part of a block, and its share of the parameters.
+
+    Parameters
+    ----------
+    counted : ParameterTable
+        From `core.parameter_count.encoder_block_parameters`.
 
     Returns
     -------
@@ -387,13 +393,16 @@ def parts_legend() -> str:
 
     Examples
     --------
-    >>> "feed-forward" in parts_legend()
+    >>> from core.parameter_count import encoder_block_parameters
+    >>> "49.4 %" in parts_legend(encoder_block_parameters(32, 4, 64))
     True
     """
-    return (
-        '<p class="quiet"><span class="query">■ attention</span> &nbsp; <span class="value">■ feed-forward</span> &nbsp; '
-        "<span>■ layer norm</span></p>"
-    )
+    kinds = {"attention": "query", "feed-forward": "value", "layer norm": ""}
+    said = []
+    for part in PARTS:
+        share = f"{counted.part_total(part) / counted.total:.1%}".replace("%", " %")
+        said.append(f'<span class="{kinds[part]}">■ {part} {share}</span>')
+    return f'<p class="quiet">{" &nbsp; ".join(said)}</p>'
 
 
 def published(

@@ -1,6 +1,6 @@
 """What surrounds every page: its heading, what its numbers are, its tables, and the way on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -67,13 +67,13 @@ def provenance(text: str) -> None:
     st.html(f'<p class="quiet">{text}</p>')
 
 
-def numbers(matrices: Mapping[str, Callable[[], Matrix]], key: str) -> None:
+def numbers(matrices: Mapping[str, Matrix], key: str) -> None:
     """The numbers behind the pictures, in full precision, one table at a time.
 
     Parameters
     ----------
-    matrices : mapping of str to callable
-        Name of each matrix to a function that gives its values and axes; called only for the one that is shown.
+    matrices : mapping of str to tuple of ndarray, Axis and Axis
+        Name of each matrix to its values, rows and columns.
     key : str
         Of the widgets; different on every page.
     """
@@ -81,18 +81,14 @@ def numbers(matrices: Mapping[str, Callable[[], Matrix]], key: str) -> None:
         if not expander.open:
             return
         name = st.selectbox("Matrix", list(matrices), key=f"{key}_matrix", persist_state="session")
-        values, rows, columns = matrices[name]()
-        frame = pd.DataFrame(values, index=list(rows.names), columns=_unique(columns.names))
+        values, rows, columns = matrices[name]
+        frame = pd.DataFrame(values, index=list(rows.names), columns=list(columns.names))
         frame.index.name = rows.title
         st.dataframe(frame.style.format(precision=6), alt=f"{name}, {rows.title} by {columns.title}")
         st.html(
             f'<p class="quiet">Rows: {rows.title}; columns: {columns.title}. '
             "Six decimals are shown; cells of the pictures are rounded to two.</p>"
         )
-
-
-def _unique(names: tuple[str, ...]) -> list[str]:
-    return list(names)
 
 
 def way_on(name: str) -> None:

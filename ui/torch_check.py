@@ -85,6 +85,8 @@ def _outcome(check: Callable[[], Agreement], what: str) -> None:
         return
     sign, kind = ("✓ NumPy = PyTorch", "") if found.agrees else ("✗ NumPy and PyTorch differ", "differ")
     size = f"largest difference {found.largest_difference:.1e} ({found.where}), tolerance {found.tolerance:.0e}"
+    if found.tolerance == 0:
+        size = "exactly equal" if found.agrees else f"they differ by {found.largest_difference:,.0f}"
     _write(kind, f"{sign}: {size}", f"{what}. Why this tolerance: {found.reason}.")
 
 

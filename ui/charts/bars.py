@@ -73,8 +73,6 @@ def parameters_chart(n_tensors: int, row_height: int = 22) -> Spec:
     sort = alt.EncodingSortField(field="order", op="min", order="ascending")
     axis = alt.Axis(title=None, ticks=False, domain=False, labelColor=TEXT, labelFontSize=13, labelLimit=140)
     y = alt.Y(field="tensor", type="nominal", sort=sort, axis=axis)
-    # Room for the number behind the longest bar.
-    x = alt.X(field="share", type="quantitative", scale=alt.Scale(domainMin=0, nice=False, padding=130), axis=None)
     tooltip = [
         alt.Tooltip(field=name, type="nominal", title=title)
         for name, title in (
@@ -85,11 +83,13 @@ def parameters_chart(n_tensors: int, row_height: int = 22) -> Spec:
             ("torch_name", "in PyTorch"),
         )
     ]
-    base = alt.Chart()
+    # The longest bar leaves room for its number, however wide the chart is.
+    end = alt.value(expression("datum.share / datum.longest * (width - 130)"))
+    base = alt.Chart().transform_joinaggregate(longest="max(share)")
     fill = expression(f"luminance(background) < 0.5 ? ({dark}) : ({light})")
-    bars = base.mark_bar(fill=fill, height=row_height * 0.72).encode(x=x, y=y, tooltip=tooltip)
+    bars = base.mark_rect(fill=fill, height=row_height * 0.72).encode(x=alt.value(0), x2=end, y=y, tooltip=tooltip)
     numbers = base.mark_text(align="left", dx=6, fill=TEXT, fontSize=13, tooltip=None).encode(
-        x=x, y=y, text=alt.Text(field="said", type="nominal")
+        x=end, y=y, text=alt.Text(field="said", type="nominal")
     )
     chart = alt.layer(bars, numbers).properties(width="container", height=row_height * n_tensors)
     spec = without_data(chart.configure_view(stroke=None).to_dict())

@@ -87,6 +87,29 @@ def position_axis(title: str, count: int) -> Axis:
     return Axis(title, labels, labels)
 
 
+def named_axis(title: str, names: tuple[str, ...]) -> Axis:
+    """Axis of entries that have names of our own.
+
+    Parameters
+    ----------
+    title : str
+        What they are.
+    names : tuple of str
+        All different.
+
+    Returns
+    -------
+    Axis
+        Labels and names alike.
+
+    Examples
+    --------
+    >>> named_axis("measure", ("mean", "low")).labels
+    ('mean', 'low')
+    """
+    return Axis(title, names, names)
+
+
 def number_text(value: float, decimals: int = 2) -> str:
     """A number as a cell shows it: rounded, with a real minus sign, never "-0.00".
 
@@ -212,7 +235,10 @@ def matrix_table(
             "column_position": column_index,
             "column_name": _labels(column_index, columns.names),
             "value": np.where(np.isfinite(flat), flat, np.nan),
-            "text": [number_text(value, decimals) for value in flat] if flat.size <= PICTURE_ABOVE else "",
+            # A bare 0 is exactly 0; what only rounds to it is 0.00.
+            "text": ["0" if value == 0 else number_text(value, decimals) for value in flat]
+            if flat.size <= PICTURE_ABOVE
+            else "",
             "step": np.where(masked, -1, steps),
             "note": pd.Categorical.from_codes(masked.astype(np.int8), categories=list(_NOTES)),
             "picked": outlined.ravel(),
@@ -275,6 +301,7 @@ def _position(channel: type[Any], axis: str, title: str, labels: bool, **options
             labelLimit=110,
             labelFontSize=12,
             titleFontSize=12,
+            titlePadding=4,
             labelOverlap=False,
             titleFontWeight="normal",
             **options,
@@ -375,7 +402,7 @@ def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
     return stripped
 
 
-def _draw(panel: Panel) -> alt.LayerChart:
+def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
     """Cells, numbers where they are legible, outlines of what is picked."""
     angle = -40 if panel.column_title in ("query", "key") else 0
     x = _position(alt.X, "column", panel.column_title, panel.column_labels, labelAngle=angle)

@@ -12,7 +12,7 @@ from core.scaling import Band, SingleDraw, SweepRow
 from core.softmax import Floats
 from ui.charts.heat_map import Spec, without_data
 from ui.charts.theme import TEXT, expression, themed
-from ui.colours import NEUTRAL, POSITION, Hue
+from ui.colours import POSITION, Hue
 
 UNSCALED = Hue("#8A4B08", "#FFC98A")
 SCALED = Hue("#34288A", "#B9B0FF")
@@ -81,7 +81,7 @@ def _series_colour() -> alt.ExprRef:
 
 
 @functools.lru_cache(maxsize=32)
-def sweep_chart(measure: str, top: float, height: int = 150) -> Spec:
+def sweep_chart(measure: str, top: float, height: int = 120) -> Spec:
     """One measure of the sweep over d, raw and scaled, each with its band.
 
     Parameters
@@ -106,7 +106,7 @@ def sweep_chart(measure: str, top: float, height: int = 150) -> Spec:
     Examples
     --------
     >>> sweep_chart("largest weight", 1.0)["height"]
-    150
+    120
     """
     if measure not in MEASURES:
         raise ValueError(f"measure must be one of {MEASURES}; got {measure!r}")
@@ -129,15 +129,9 @@ def sweep_chart(measure: str, top: float, height: int = 150) -> Spec:
         one = base.transform_filter(f"datum.series === '{series}'")
         low_end = alt.Y2(field="low")
         layers += [
-            one.mark_area(opacity=0.18, fill=themed(hue), tooltip=None).encode(x=x, y=y("high"), y2=low_end),
+            one.mark_area(clip=True, opacity=0.18, fill=themed(hue), tooltip=None).encode(x=x, y=y("high"), y2=low_end),
             one.mark_line(stroke=themed(hue), strokeWidth=2.5, strokeDash=dash, tooltip=None).encode(x=x, y=y("mean")),
         ]
-    if logarithmic:
-        layers.append(
-            base.transform_filter("isValid(datum.reference)")
-            .mark_line(stroke=themed(NEUTRAL), strokeWidth=1.5, strokeDash=[1, 3], tooltip=None)
-            .encode(x=x, y=y("reference"))
-        )
     tooltip = [alt.Tooltip(field="d", type="quantitative"), alt.Tooltip(field="series", type="nominal")]
     tooltip += [alt.Tooltip(field=name, type="quantitative", format=".4f") for name in ("mean", "low", "high")]
     layers.append(
@@ -145,6 +139,12 @@ def sweep_chart(measure: str, top: float, height: int = 150) -> Spec:
             x=x, y=y("mean"), tooltip=tooltip
         )
     )
+    if logarithmic:  # drawn last, thin, so that the dots are seen to lie on it
+        layers.append(
+            base.transform_filter("isValid(datum.reference)")
+            .mark_line(stroke=TEXT, strokeWidth=1.2, tooltip=None)
+            .encode(x=x, y=y("reference"))
+        )
     chart = alt.layer(*layers).properties(
         width="container",
         height=height,

@@ -11,6 +11,9 @@ from ui.charts.heat_map import Axis, Spec, without_data
 from ui.charts.theme import expression, themed
 from ui.colours import KEY, QUERY, Hue
 
+LEFT = 0.25
+"""Share of the width that the words on each side take."""
+
 LINE = Hue("#34288A", "#B9B0FF")
 
 
@@ -88,29 +91,28 @@ def links_chart(n_words: int, height: int = 330) -> Spec:
         alt.Tooltip(field="key_name", type="nominal", title="key"),
         alt.Tooltip(field="weight", type="quantitative", format=".6f"),
     ]
-    ends = {"x": expression("width * 0.28"), "x2": expression("width * 0.72")}
+    left, right = alt.value(expression(f"width * {LEFT}")), alt.value(expression(f"width * {1 - LEFT}"))
     lines = base.mark_rule(
         stroke=themed(LINE),
         strokeWidth=expression("1 + 9 * datum.weight"),
         strokeCap="round",
         opacity=expression(f"({shown}) ? min(1, 0.04 + 1.2 * datum.weight) : 0.02"),
         tooltip=None,
-        **ends,
-    ).encode(y=y("query_position"), y2=alt.Y2(field="key_position"))
+    ).encode(x=left, x2=right, y=y("query_position"), y2=alt.Y2(field="key_position"))
     # A second, invisible line, wide enough to be pointed at.
-    touch = base.mark_rule(opacity=0, strokeWidth=8, **ends).encode(
-        y=y("query_position"), y2=alt.Y2(field="key_position"), tooltip=tooltip
+    touch = base.mark_rule(opacity=0, strokeWidth=8).encode(
+        x=left, x2=right, y=y("query_position"), y2=alt.Y2(field="key_position"), tooltip=tooltip
     )
     asking = base.transform_filter("datum.key_position == 0").mark_text(
-        align="right", fontSize=size, fill=themed(QUERY), x=expression("width * 0.28 - 8"), tooltip=None
+        align="right", fontSize=size, fill=themed(QUERY), x=expression(f"width * {LEFT} - 8"), tooltip=None
     )
     asked = base.transform_filter("datum.query_position == 0").mark_text(
-        align="left", fontSize=size, fill=themed(KEY), x=expression("width * 0.72 + 8"), tooltip=None
+        align="left", fontSize=size, fill=themed(KEY), x=expression(f"width * {1 - LEFT} + 8"), tooltip=None
     )
     area = (
         base.transform_filter("datum.key_position == 0")
         .transform_calculate(top="datum.query_position - 0.5", bottom="datum.query_position + 0.5")
-        .mark_rect(opacity=0, x=0, x2=expression("width * 0.28"), tooltip=None)
+        .mark_rect(opacity=0, x=0, x2=expression(f"width * {LEFT}"), tooltip=None)
         .encode(y=y("top"), y2=alt.Y2(field="bottom"))
         .add_params(hover)
     )
