@@ -4,9 +4,10 @@ VENV := .venv
 BIN  := $(VENV)/bin
 PORT ?= 8501
 
-# Tried in this order; the first that is new enough makes the virtual environment. `make run PYTHON=...` puts one first.
+# Tried in this order; the first of a version that the pins have wheels for (`make check-pins`) makes the virtual
+# environment. `make run PYTHON=...` puts one first.
 PYTHON  ?=
-PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11
+PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
 
 # Few retries: requirements.txt names a second place to look for torch, and where that place cannot be reached
 # pip would otherwise wait for it again at every package.
@@ -49,12 +50,12 @@ clean: ## Remove .venv and what the tools left behind
 # pip is the last thing that venv writes, so a half-made environment is made again.
 $(BIN)/pip:
 	@for python in $(PYTHONS); do \
-		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+		if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null; then \
 			echo "Creating $(VENV) with $$("$$python" --version)"; \
 			rm -rf $(VENV) && exec "$$python" -m venv $(VENV); \
 		fi; \
 	done; \
-	echo "Python 3.11 or newer is needed, and none of these is: $(strip $(PYTHONS))." >&2; \
+	echo "Python 3.11, 3.12, 3.13 or 3.14 is needed, and none of these is: $(strip $(PYTHONS))." >&2; \
 	echo "Install one, or name it: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; \
 	exit 1
 

@@ -10,8 +10,8 @@ from core.softmax import Floats
 
 TOLERANCE = 1e-12
 TOLERANCE_REASON = (
-    "both sides compute in double precision, whose rounding step is 2.2e-16; sums of up to a few thousand "
-    "products in another order differ by some hundreds of steps at most"
+    "both sides compute in double precision, which rounds at 2.2e-16 of a number's size; sums of many products in "
+    "another order differ by some hundreds or thousands of such steps, hence 1e-12 of the largest number compared"
 )
 
 
@@ -45,7 +45,8 @@ def compare(
     ours, theirs : mapping of str to array_like
         The same names, the same shapes; at least one.
     tolerance : float
-        Largest difference that counts as agreement.
+        Largest difference that counts as agreement, as a share of the largest finite number of ours, or as it is
+        where that number is below 1.
     reason : str
         Why, in words that a page can show.
 
@@ -69,7 +70,13 @@ def compare(
         raise ValueError(f"both sides need the same names, at least one; got {sorted(ours)} and {sorted(theirs)}")
     differences = {name: _largest(_difference(name, ours[name], theirs[name])) for name in ours}
     where = max(differences, key=lambda name: np.nan_to_num(differences[name], nan=np.inf))
-    return Agreement(differences[where], where, tolerance, reason)
+    return Agreement(differences[where], where, tolerance * max(1.0, _size(ours)), reason)
+
+
+def _size(arrays: Mapping[str, ArrayLike]) -> float:
+    """Largest finite absolute value; an error of a score of 700 passes into the weights, however small they are."""
+    values = np.abs(np.concatenate([np.asarray(array, dtype=np.float64).ravel() for array in arrays.values()]))
+    return float(values[np.isfinite(values)].max(initial=0.0))
 
 
 def _difference(name: str, a: ArrayLike, b: ArrayLike) -> Floats:

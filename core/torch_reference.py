@@ -52,7 +52,7 @@ def projection(x: ArrayLike, w: ArrayLike) -> Floats:
 def attention(
     q: ArrayLike, k: ArrayLike, v: ArrayLike, may_attend: Booleans | None = None, scale: float | None = None
 ) -> dict[str, Floats]:
-    """Weights and output of attention by PyTorch: its softmax, and its fused function.
+    """Scaled scores, weights and output of attention by PyTorch: its softmax, and its fused function.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def attention(
     Returns
     -------
     dict of ndarray
-        "weights" (a query without any key has NaN there: PyTorch's softmax says so) and "output".
+        "scaled_scores", "weights" (a query without any key has NaN there: PyTorch's softmax says so) and "output".
 
     Examples
     --------
@@ -76,7 +76,8 @@ def attention(
     if mask is not None:
         scaled = scaled.masked_fill(~mask, -torch.inf)
     output = functional.scaled_dot_product_attention(tq, tk, tv, attn_mask=mask, scale=factor)
-    return {"weights": torch.softmax(scaled, dim=-1).numpy(), "output": output.numpy()}
+    weights = torch.softmax(scaled, dim=-1)
+    return {"scaled_scores": scaled.numpy(), "weights": weights.numpy(), "output": output.numpy()}
 
 
 def causal_output(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> Floats:

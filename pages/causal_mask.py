@@ -38,11 +38,11 @@ used_mask = allowed if causal else None
 used = self_attention(example.x, *projections, used_mask)
 limit = symmetric_limit(free.attention.scaled_scores)
 height = min(30.0, 190 / n)
-plain = Panel(n_rows=n, height=height, row_labels=False, column_labels=False)
+plain = Panel(height=height, row_labels=False, column_labels=False)
 
 upper = st.columns([1.3, 1, 1])
 with upper[0]:
-    panel = Panel("mask: may attend = 1", row_title="query", column_labels=False, n_rows=n, height=height)
+    panel = Panel("mask: may attend = 1", row_title="query", column_labels=False, height=height)
     matrices.draw(
         panel,
         allowed.astype(float),
@@ -74,7 +74,6 @@ with lower[0]:
         "weights with the mask" if causal else "weights (mask off)",
         row_title="query",
         column_title="key",
-        n_rows=n,
         height=height,
     )
     matrices.draw(
@@ -130,7 +129,7 @@ moved = np.stack([moved_mask, moved_free], axis=1)
 with leak_place:
     sides = named_axis("", ("with mask", "without"))
     matrices.draw(
-        Panel("how far each output row moved", n_rows=n, height=height, row_labels=False),
+        Panel("how far each output row moved", height=height, row_labels=False),
         moved,
         queries,
         sides,
@@ -165,7 +164,7 @@ for place, align, said in zip(
         mask = causal_mask(n_query, n_key, align)
         zeros = np.zeros((n_query, 1)), np.zeros((n_key, 1)), np.zeros((n_key, 1))
         shapes[align] = attend(*zeros, mask).weights
-        panel = Panel(align, row_title="query", n_rows=n_query, height=30)
+        panel = Panel(align, row_title="query", height=30)
         matrices.draw(
             panel,
             shapes[align],
@@ -213,7 +212,7 @@ def check() -> Agreement:
     from core import torch_reference
 
     theirs = torch_reference.attention(used.q, used.k, used.v, used_mask)
-    ours = {"weights": used.attention.weights, "output": used.attention.output}
+    ours = {name: getattr(used.attention, name) for name in ("scaled_scores", "weights", "output")}
     flagged = torch_reference.causal_output(used.q, used.k, used.v)
     masked = attend(used.q, used.k, used.v, allowed).output
     return compare(ours | {"is_causal": masked}, theirs | {"is_causal": flagged})

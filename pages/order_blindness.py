@@ -105,7 +105,7 @@ for title, run in (("without positions", plain), (f"with positions ({kind})", pl
     ):
         with place:
             matrices.draw(
-                Panel(name, hue, n_rows=n, height=height, column_labels=False),
+                Panel(name, hue, height=height, column_labels=False),
                 values,
                 rows,
                 features,
@@ -139,7 +139,7 @@ if encoding.size == 0:
 else:
     with left:
         matrices.draw(
-            Panel(f"{kind} ({n} × {encoding.shape[1]})", POSITION, n_rows=n, height=height, column_title=columns.title),
+            Panel(f"{kind} ({n} × {encoding.shape[1]})", POSITION, height=height, column_title=columns.title),
             encoding,
             old,
             columns,
@@ -190,8 +190,10 @@ def check() -> Agreement:
             ("with positions", rows + positions, turn, placed),
         ):
             own = self_attention(x, *projections, turn=turned)
-            ours[name + label] = getattr(result, run)
-            theirs[name + label] = torch_reference.attention(own.q, own.k, own.v)["output"]
+            found = torch_reference.attention(own.q, own.k, own.v)
+            ours[f"{name}{label}"], theirs[f"{name}{label}"] = getattr(result, run), found["output"]
+            ours[f"scores {name}{label}"] = own.attention.scaled_scores
+            theirs[f"scores {name}{label}"] = found["scaled_scores"]
     return compare(ours, theirs)
 
 

@@ -86,15 +86,11 @@ steps = st.columns([1, 1, 1.7, 0.95])
 cell = [(query, key)]
 signed = symmetric_limit(attention.scores, attention.scaled_scores)
 with steps[0]:
-    panel = Panel(
-        f"scores Q Kᵀ ({n} × {n})", row_labels=False, height=min(34.0, 200 / n), n_rows=n, column_labels=False
-    )
+    panel = Panel(f"scores Q Kᵀ ({n} × {n})", row_labels=False, height=min(34.0, 200 / n), column_labels=False)
     matrices.draw(panel, attention.scores, queries, keys, key="scores", limit=signed, picked=cell, alt="Scores q · k")
     st.html(formulas.dot_product(run.q[query], run.k[key]))
 with steps[1]:
-    panel = Panel(
-        f"scaled ÷ √{d} ({n} × {n})", row_labels=False, height=min(34.0, 200 / n), n_rows=n, column_labels=False
-    )
+    panel = Panel(f"scaled ÷ √{d} ({n} × {n})", row_labels=False, height=min(34.0, 200 / n), column_labels=False)
     matrices.draw(
         panel, attention.scaled_scores, queries, keys, key="scaled", limit=signed, picked=cell, alt="Scaled scores"
     )
@@ -105,7 +101,6 @@ with steps[2]:
         row_title="query",
         column_title="key",
         height=min(34.0, 320 / n),
-        n_rows=n,
         pick="cell",
     )
     matrices.draw(
@@ -128,7 +123,6 @@ with steps[3]:
         VALUE,
         row_labels=False,
         height=min(34.0, 200 / n),
-        n_rows=n,
         column_labels=False,
     )
     matrices.draw(
@@ -177,7 +171,14 @@ def check() -> Agreement:
 
     projections = {name: torch_reference.projection(example.x, w) for name, w in (("Q", w_q), ("K", w_k), ("V", w_v))}
     theirs = projections | torch_reference.attention(run.q, run.k, run.v)
-    ours = {"Q": run.q, "K": run.k, "V": run.v, "weights": attention.weights, "output": attention.output}
+    ours = {
+        "Q": run.q,
+        "K": run.k,
+        "V": run.v,
+        "scaled_scores": attention.scaled_scores,
+        "weights": attention.weights,
+        "output": attention.output,
+    }
     return compare(ours, theirs)
 
 

@@ -119,8 +119,8 @@ def check() -> Agreement:
 
     raw = np.stack([draw.raw_scores for draw in draws])
     scores = np.concatenate([raw, raw / np.sqrt([[draw.d] for draw in draws])])
-    ours = {"weights": softmax(scores), "jacobian_norm": jacobian_norm(softmax(scores))}
-    return compare(ours, torch_reference.softmax_and_jacobian_norm(scores))
+    ours = {"scores": scores, "weights": softmax(scores), "jacobian_norm": jacobian_norm(softmax(scores))}
+    return compare(ours, {"scores": scores} | torch_reference.softmax_and_jacobian_norm(scores))
 
 
 if draws:

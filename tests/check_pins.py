@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")  # as in the Makefile
 
 # pip, with markers judged by the variables of another system, given as JSON in the first argument.
 PIP_ELSEWHERE = """
@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print one line for each Python and system; 0 only if the pins can be installed on all of them."""
     parser = argparse.ArgumentParser(description="Check that the pins have wheels for every Python and system.")
     parser.add_argument("requirements", nargs="?", type=Path, default=ROOT / "requirements.txt")
-    parser.add_argument("--python", nargs="+", default=PYTHONS, metavar="VERSION", help="default: 3.11 3.12 3.13")
+    parser.add_argument("--python", nargs="+", default=PYTHONS, metavar="VERSION", help="default: 3.11 to 3.14")
     parser.add_argument("--wheels", action="store_true", help="name the wheels of the pins")
     options = parser.parse_args(arguments)
     failures = 0

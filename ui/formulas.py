@@ -31,6 +31,7 @@ STYLE = """
 .label {display: inline-block; min-width: 5.5rem; color: light-dark(#4A5361, #B4BDC9); font-size: .82rem;}
 .scaled {color: light-dark(#34288A, #B9B0FF); font-weight: 650;}
 .unscaled {color: light-dark(#8A4B08, #FFC98A); font-weight: 650;}
+[data-testid="stImage"] img {image-rendering: pixelated; height: auto;}
 .query {color: light-dark(#0072B2, #56B4E9);}
 .key {color: light-dark(#B84F00, #F5915A);}
 .value {color: light-dark(#007A58, #2FC79B);}
@@ -314,7 +315,8 @@ def leak_verdict(
     if not position:
         first = "No row stands before it. "
     elif earlier.max() == 0:
-        first = f"<b>With the mask</b> the {position} row(s) before it moved by exactly 0. "
+        rows = "row" if position == 1 else f"{position} rows"
+        first = f"<b>With the mask</b> the {rows} before it moved by exactly 0. "
     else:
         first = f"<b>With the mask</b> a row before it moved by {earlier.max():.2e}: that is a leak. "
     later = f"Rows from {position} on moved by up to {masked[position:].max():.3f}. "
@@ -473,4 +475,6 @@ def cell_of(result: Attention, query: int, key: int) -> tuple[float, float, floa
 
 
 def _three(value: float) -> str:
-    return number_text(float(value), 3)
+    """Three decimals, fewer before a large number, so that a column keeps its width."""
+    size = abs(float(value))
+    return number_text(float(value), 3 if size < 100 else 2 if size < 1000 else 1)

@@ -1,6 +1,7 @@
 """A matrix on a page: one mark a cell while there are few, a picture when there are many."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ import streamlit as st
 
 from core.masks import Booleans
 from core.softmax import Floats
-from ui.charts.heat_map import PICTURE_ABOVE, Axis, Panel, matrix_table, specification, with_row_sums
+from ui.charts.heat_map import PICTURE_ABOVE, Axis, Panel, label_step, matrix_table, specification, with_row_sums
 from ui.charts.picture import matrix_picture
 
 Picked = Sequence[tuple[int | None, int | None]]
@@ -58,8 +59,9 @@ def draw(
         Cells beyond which it becomes a picture.
     """
     if values.size > most:
-        picture(panel.title, values, alt=alt, ramp=ramp, limit=limit, picked=picked)
+        picture(panel.title, values, alt=alt, ramp=ramp, limit=limit, may_attend=may_attend, picked=picked)
         return
+    panel = replace(panel, n_rows=len(rows.labels), row_step=label_step(rows), column_step=label_step(columns))
     table = matrix_table(values, rows, columns, ramp, limit, may_attend, picked)
     if row_sums:
         table = with_row_sums(table, values, rows)
@@ -103,8 +105,9 @@ def picture(
     alt: str,
     ramp: str = "signed",
     limit: float = 1.0,
+    may_attend: Booleans | None = None,
     picked: Picked = (),
-    width: int = 200,
+    width: int | None = None,
     height: int = 150,
 ) -> None:
     """A matrix as an image with its title.
@@ -115,19 +118,25 @@ def picture(
         Our own words.
     values : ndarray of shape (row, column)
         Its numbers.
-    alt, ramp, limit, picked
+    alt, ramp, limit, may_attend, picked
         As in `draw`.
-    width, height : int
-        About the size in pixels; a matrix with more rows or columns is as large as it has them.
+    width : int or None
+        In pixels; None fills the container.
+    height : int
+        In pixels where the width is given, else about a third of the width.
     """
+    shown = _thin(values, 2 * (width or 300), 2 * height)
+    allowed = None if may_attend is None else _thin(may_attend.astype(float), 2 * (width or 300), 2 * height) > 0
+    marked = _scale(picked, values, shown)
     dark = st.context.theme.type == "dark"
-    shown = _fit(values, width, height)
-    with st.container(width="content", gap="xsmall"):
+    # Drawn at twice the size, so that it stays sharp on a projector and on a phone.
+    file = matrix_picture(shown, 2 * (width or 300), 2 * height, ramp, limit, allowed, marked, dark)
+    with st.container(width="content" if width else "stretch", gap="xsmall"):
         st.html(f'<p class="quiet"><b>{title}</b></p>')
-        st.image(matrix_picture(shown, width, height, ramp, limit, _scale(picked, values, shown), dark), alt=alt)
+        st.image(file, width=width or "stretch", alt=alt)
 
 
-def _fit(values: Floats, width: int, height: int) -> Floats:
+def _thin(values: Floats, width: int, height: int) -> Floats:
     """A matrix with more cells than pixels, thinned to means of neighbouring cells."""
     across, down = -(-values.shape[1] // width), -(-values.shape[0] // height)
     if across == down == 1:

@@ -44,15 +44,19 @@ def run_torch(layer, x, may_attend=None):
 
         return hook
 
-    parts = ("norm1", "norm2", "self_attn", "self_attn.out_proj", "linear1", "linear2")
+    parts = ("norm1", "norm2", "self_attn", "linear1", "linear2")
     handles = [layer.get_submodule(name).register_forward_hook(catch(name)) for name in parts]
     blocked = None if may_attend is None else torch.from_numpy(~may_attend)  # there True = blocked
     caught["output"] = layer(torch.from_numpy(x), src_mask=blocked).detach()
     for handle in handles:
         handle.remove()
     read = caught["norm1"] if layer.norm_first else torch.from_numpy(x)
+    in_proj = torch.nn.functional.linear(read, layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias)
+    q, k, v = (part.unflatten(-1, (layer.self_attn.num_heads, -1)).transpose(-3, -2) for part in in_proj.chunk(3, -1))
+    caught["scores"] = (q @ k.mT).detach()
     with torch.no_grad():
         caught["weights"] = layer.self_attn(read, read, read, attn_mask=blocked, average_attn_weights=False)[1]
+        caught["head outputs"] = caught["weights"] @ v
     return caught
 
 
@@ -76,7 +80,8 @@ def test_encoder_block_equals_pytorch_at_every_step(norm_position, activation, b
     }
     for name, theirs in expected.items():
         np.testing.assert_allclose(getattr(found, name), theirs, rtol=1e-10, atol=1e-12, err_msg=name)
-    np.testing.assert_allclose(found.heads.weights, caught["weights"], rtol=1e-10, atol=1e-14)
+    for name, theirs in (("scores", "scores"), ("weights", "weights"), ("output", "head outputs")):
+        np.testing.assert_allclose(getattr(found.heads, name), caught[theirs], rtol=1e-10, atol=1e-12, err_msg=name)
 
 
 @VARIANTS

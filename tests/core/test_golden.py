@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from core.attention import attend
+from core.attention import attend, self_attention
 from core.examples import ATTENTION_WORDS, ORDER_WORDS, draw_example
 from core.masks import causal_mask
 from core.multi_head import multi_head_attention
+from core.order import run_two_orders
 from core.parameter_count import encoder_block_parameters
 from core.positions import sinusoidal_encoding
 from core.scaling import single_draws
@@ -57,7 +58,9 @@ def test_queries_keys_and_values(example):
 
 
 def test_attention_at_every_step(example):
-    found = attend_with_first_head(example.x, example)
+    run = self_attention(example.x, example.w_q[0], example.w_k[0], example.w_v[0])
+    found = run.attention
+    assert_golden([run.q, run.k, run.v], [LESSON["Q"], LESSON["K"], LESSON["V"]])
     assert_golden(found.scores, LESSON["raw_scores"])
     assert_golden(found.scaled_scores, LESSON["scaled_scores"])
     assert_golden(found.weights, LESSON["weights"])
@@ -110,6 +113,16 @@ def test_order_blindness_with_positions(order_example):
     assert_golden(shuffled, ORDER["shuffled_with_positions_output"])
     assert_golden(np.abs(plain[order] - shuffled).max(), ORDER["max_abs_difference_with_positions"])
     assert (not np.allclose(plain[order], shuffled)) is ORDER["lesson_prints"]["with_"]
+
+
+def test_order_blindness_as_the_page_runs_it(order_example):
+    head = (order_example.x, order_example.w_q[0], order_example.w_k[0], order_example.w_v[0])
+    without = run_two_orders(*head, tuple(ORDER["order"]))
+    assert_golden(without.shuffled_output, ORDER["shuffled_output"])
+    assert_golden(without.largest_difference, ORDER["max_abs_difference_without_positions"])
+    placed = run_two_orders(*head, tuple(ORDER["order"]), added=sinusoidal_encoding(4, 8))
+    assert_golden(placed.shuffled_output, ORDER["shuffled_with_positions_output"])
+    assert_golden(placed.largest_difference, ORDER["max_abs_difference_with_positions"])
 
 
 def test_shuffled_sentence_has_the_shuffled_rows(order_example):

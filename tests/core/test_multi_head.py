@@ -158,8 +158,8 @@ def test_values_may_have_a_width_of_their_own(parts):
 
 @pytest.mark.parametrize(
     ("number", "name", "shape"),
-    [(1, "w_q", (3, 20, 7)), (2, "w_k", (2, 21, 7)), (3, "w_v", (21, 7))],
-    ids=["w_q of another width", "w_k of fewer heads", "w_v without heads"],
+    [(1, "w_q", (3, 20, 7)), (2, "w_k", (2, 21, 7)), (3, "w_v", (3, 21))],
+    ids=["w_q of another width", "w_k of fewer heads", "w_v without d_head"],
 )
 def test_multi_head_attention_names_the_projection_that_does_not_fit(parts, number, name, shape):
     given = [*parts[:number], np.ones(shape), *parts[number + 1 :]]

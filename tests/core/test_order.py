@@ -1,13 +1,16 @@
 """Orders of a sentence: the default, a drawn one, and what the reader writes."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.order import default_order, draw_order, read_order, write_order
+from core.attention import attend
+from core.order import default_order, draw_order, read_order, run_two_orders, write_order
+from core.positions import rotate, sinusoidal_encoding
 
 SENTENCES = st.lists(st.sampled_from(["dog", "bites", "man", "the"]), max_size=7).map(tuple)
 
@@ -100,3 +103,63 @@ def test_read_order_lists_at_most_five_missing_positions():
 def test_write_order_puts_spaces_between():
     assert write_order((3, 1, 2, 0)) == "3 1 2 0"
     assert write_order(()) == ""
+
+
+# What attention makes of two orders
+
+ORDER = (3, 1, 4, 2, 0)
+
+
+@pytest.fixture
+def head():
+    """x, w_q, w_k, w_v."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(5, 11)), *rng.normal(size=(3, 11, 7), scale=0.5)
+
+
+def test_run_two_orders_moves_rows_with_their_words(head):
+    x, w_q, w_k, w_v = head
+    runs = run_two_orders(*head, ORDER)
+    np.testing.assert_allclose(runs.output, attend(x @ w_q, x @ w_k, x @ w_v).output, rtol=1e-13)
+    for new, old in enumerate(ORDER):
+        np.testing.assert_array_equal(runs.moved_output[new], runs.output[old])
+    np.testing.assert_allclose(runs.shuffled_output, runs.moved_output, rtol=0, atol=1e-12)
+    assert np.abs(runs.shuffled_output - runs.output).max() > 0.1
+
+
+def test_run_two_orders_adds_positions_by_where_a_word_stands(head):
+    x, w_q, w_k, w_v = head
+    encoding = sinusoidal_encoding(5, 11)
+    runs = run_two_orders(*head, ORDER, added=encoding)
+    for rows, found in ((x, runs.output), (x[list(ORDER)], runs.shuffled_output)):
+        placed = rows + encoding
+        np.testing.assert_allclose(found, attend(placed @ w_q, placed @ w_k, placed @ w_v).output, rtol=1e-13)
+    assert runs.largest_difference > 0.1
+
+
+def test_run_two_orders_turns_by_where_a_word_stands(head):
+    x, w_q, w_k, w_v = head
+    runs = run_two_orders(*head, ORDER, turn=rotate)
+    rows = x[list(ORDER)]
+    expected = attend(rotate(rows @ w_q), rotate(rows @ w_k), rows @ w_v).output
+    np.testing.assert_allclose(runs.shuffled_output, expected, rtol=1e-13)
+    assert runs.largest_difference > 0.01
+
+
+def test_run_two_orders_measures_the_largest_difference_of_either_sign(head):
+    runs = run_two_orders(*head, ORDER, added=sinusoidal_encoding(5, 11))
+    np.testing.assert_array_equal(runs.difference, runs.shuffled_output - runs.moved_output)
+    assert runs.largest_difference == max(abs(number) for number in runs.difference.ravel().tolist())
+    assert run_two_orders(np.ones((0, 11)), *head[1:], ()).largest_difference == 0
+
+
+def test_run_two_orders_of_an_unchanged_order_differs_nowhere(head):
+    assert run_two_orders(*head, tuple(range(5)), added=sinusoidal_encoding(5, 11)).largest_difference == 0
+
+
+@pytest.mark.parametrize(
+    "order", [(0, 1, 2, 3), (0, 1, 2, 3, 3), (1, 2, 3, 4, 5)], ids=["short", "repeated", "from one"]
+)
+def test_run_two_orders_refuses_an_order_without_every_position(head, order):
+    with pytest.raises(ValueError, match=re.escape(f"order must hold each of 0 to 4 once; got {order}")):
+        run_two_orders(*head, order)

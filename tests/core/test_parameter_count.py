@@ -1,7 +1,6 @@
 """The parameter table against PyTorch, drawn parameters and published totals."""
 
 import dataclasses
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,11 +10,13 @@ from hypothesis import strategies as st
 from torch import nn
 
 from core.encoder_block import draw_parameters
-from core.parameter_count import PRESETS, Biases, encoder_block_parameters
+from core.parameter_count import BIASES, PARTS, PRESETS, encoder_block_parameters
 from core.torch_reference import count_parameters
 
-CHOICES = get_args(Biases)
-PARTS = ("attention", "feed-forward", "layer norm")
+
+def test_choices_and_parts_are_those_of_the_page():
+    assert BIASES == ("all", "no attention biases", "no linear biases", "none")
+    assert PARTS == ("attention", "feed-forward", "layer norm")
 
 
 def torch_tensors(d_model, n_heads, d_ff, bias):
@@ -24,7 +25,7 @@ def torch_tensors(d_model, n_heads, d_ff, bias):
     return {name: parameter.numel() for name, parameter in layer.named_parameters()}
 
 
-@given(st.integers(1, 13), st.integers(1, 17), st.integers(1, 101), st.sampled_from(CHOICES))
+@given(st.integers(1, 13), st.integers(1, 17), st.integers(1, 101), st.sampled_from(BIASES))
 def test_total_equals_pytorch_for_any_size(n_heads, d_head, d_ff, biases):
     table = encoder_block_parameters(n_heads * d_head, n_heads, d_ff, biases=biases)
     assert table.total == count_parameters(n_heads * d_head, n_heads, d_ff, biases)
@@ -54,7 +55,7 @@ def test_rows_come_in_the_order_of_the_computation():
     assert names[12:] == ["norm_1_gain", "norm_1_shift", "norm_2_gain", "norm_2_shift"]
 
 
-@pytest.mark.parametrize("biases", CHOICES)
+@pytest.mark.parametrize("biases", BIASES)
 def test_parts_add_up_to_the_total(biases):
     table = encoder_block_parameters(21, 3, 13, biases=biases)
     assert sum(table.part_total(part) for part in PARTS) == table.total

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.positions import rotate, sinusoidal_encoding
+from core.positions import rotate, rotation_angles, sinusoidal_encoding
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,27 @@ def test_a_base_that_is_not_positive_is_refused(base):
         sinusoidal_encoding(2, 4, base)
     with pytest.raises(ValueError, match=f"base must be positive; got {base}"):
         rotate(np.ones((2, 4)), base)
+    with pytest.raises(ValueError, match=f"base must be positive; got {base}"):
+        rotation_angles(2, 4, base)
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 10])
+@pytest.mark.parametrize("base", [10000.0, 50.0])
+def test_rotation_angles_equal_a_loop_over_whole_pairs(width, base):
+    expected = [[position / base ** (2 * pair / width) for pair in range(width // 2)] for position in range(5)]
+    np.testing.assert_allclose(rotation_angles(5, width, base), np.reshape(expected, (5, width // 2)), rtol=1e-13)
+
+
+def test_rotation_angles_are_those_by_which_rotate_turns():
+    turned = rotate(np.tile([1.0, 0.0], (5, 3)))
+    angles = np.arctan2(turned[:, 1::2], turned[:, 0::2])
+    np.testing.assert_allclose(angles, (rotation_angles(5, 6) + np.pi) % (2 * np.pi) - np.pi, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(-1, 4), (4, -1)])
+def test_rotation_angles_refuse_a_negative_size(sizes):
+    with pytest.raises(ValueError, match=f"must not be negative; got {sizes[0]} and {sizes[1]}"):
+        rotation_angles(*sizes)
 
 
 @pytest.mark.parametrize("width", [2, 7, 10])

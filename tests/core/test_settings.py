@@ -28,7 +28,8 @@ SETTINGS = st.builds(
     **{name: st.integers(*bounds) for name, bounds in RANGES.items()},
 )
 # Mostly our own keys, and values near what is allowed: numbers around the bounds, long texts, several at once.
-VALUES = st.text() | st.integers(-2, 10_002).map(str) | st.text("ab \n\u3000é🙂", min_size=550, max_size=700)
+LONG = st.builds(str.__mul__, st.text("ab \n\u3000é🙂", min_size=1, max_size=11), st.integers(50, 90))
+VALUES = st.text() | st.integers(-2, 10_002).map(str) | LONG
 QUERIES = st.dictionaries(st.sampled_from(list(LINK_KEYS.values())) | st.text(), st.lists(VALUES, max_size=3))
 
 

@@ -9,7 +9,14 @@ import torch
 
 from core.encoder_block import draw_parameters
 from core.masks import causal_mask
-from core.torch_reference import attention, count_parameters, encoder_layer, projection, softmax_and_jacobian_norm
+from core.torch_reference import (
+    attention,
+    causal_output,
+    count_parameters,
+    encoder_layer,
+    projection,
+    softmax_and_jacobian_norm,
+)
 
 
 def draw(bias=True):
@@ -44,6 +51,16 @@ def test_attention_of_a_query_without_any_key_is_nan_in_weights_and_zero_in_outp
     found = attention(np.ones((2, 3)), np.ones((5, 3)), np.ones((5, 7)), np.array([[True] * 5, [False] * 5]))
     assert np.isnan(found["weights"]).all(axis=1).tolist() == [False, True]
     np.testing.assert_array_equal(found["output"], [[1.0] * 7, [0.0] * 7])
+
+
+@pytest.mark.parametrize(("n_query", "n_key"), [(5, 5), (2, 7), (7, 2)])
+def test_causal_output_mixes_the_keys_up_to_each_query(n_query, n_key):
+    rng = np.random.default_rng(5)
+    q, k, v = rng.normal(size=(n_query, 3)), rng.normal(size=(n_key, 3)), rng.normal(size=(n_key, 11))
+    for query, found in enumerate(causal_output(q, k, v)):
+        seen = slice(0, query + 1)
+        shares = np.exp(k[seen] @ q[query] / math.sqrt(3))
+        np.testing.assert_allclose(found, shares / shares.sum() @ v[seen], rtol=1e-12)
 
 
 def test_softmax_and_jacobian_norm_equals_finite_differences():

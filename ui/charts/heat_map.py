@@ -87,6 +87,28 @@ def position_axis(title: str, count: int) -> Axis:
     return Axis(title, labels, labels)
 
 
+def label_step(axis: Axis) -> int:
+    """Every how-manieth label of an axis fits.
+
+    Parameters
+    ----------
+    axis : Axis
+        Of words or positions.
+
+    Returns
+    -------
+    int
+        1 while there are few.
+
+    Examples
+    --------
+    >>> label_step(position_axis("feature", 12)), label_step(position_axis("feature", 64))
+    (1, 8)
+    """
+    count = len(axis.labels)
+    return 1 if count <= POSITIONS_ABOVE else -(-count // 8)
+
+
 def named_axis(title: str, names: tuple[str, ...]) -> Axis:
     """Axis of entries that have names of our own.
 
@@ -288,7 +310,7 @@ def with_row_sums(table: pd.DataFrame, weights: ArrayLike, rows: Axis) -> pd.Dat
     return joined
 
 
-def _position(channel: type[Any], axis: str, title: str, labels: bool, **options: Any) -> Any:
+def _position(channel: type[Any], axis: str, title: str, labels: bool, step: int, **options: Any) -> Any:
     # The identical sort in every layer: where one lacks it, Vega falls back to the alphabet.
     drawn = (
         alt.Axis(
@@ -303,6 +325,7 @@ def _position(channel: type[Any], axis: str, title: str, labels: bool, **options
             titleFontSize=12,
             titlePadding=4,
             labelOverlap=False,
+            labelExpr=f"isNaN(+datum.label) || +datum.label % {step} === 0 ? datum.label : ''",
             titleFontWeight="normal",
             **options,
         )
@@ -330,6 +353,9 @@ class Panel:
     height: float = 30
     """Of a cell, in pixels."""
     n_rows: int = 1
+    row_step: int = 1
+    """Every how-manieth label of an axis of plain positions is written."""
+    column_step: int = 1
     pick: str = ""
     """Name of the selection that a click on a cell makes; empty for none."""
     matrix: str = ""
@@ -404,9 +430,9 @@ def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
 
 def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
     """Cells, numbers where they are legible, outlines of what is picked."""
-    angle = -40 if panel.column_title in ("query", "key") else 0
-    x = _position(alt.X, "column", panel.column_title, panel.column_labels, labelAngle=angle)
-    y = _position(alt.Y, "row", panel.row_title, panel.row_labels)
+    angle = -40 if panel.column_title in ("query", "key") and panel.column_step == 1 else 0
+    x = _position(alt.X, "column", panel.column_title, panel.column_labels, panel.column_step, labelAngle=angle)
+    y = _position(alt.Y, "row", panel.row_title, panel.row_labels, panel.row_step)
     tooltip = [
         alt.Tooltip(field="row_name", type="nominal", title=panel.row_title or "row"),
         alt.Tooltip(field="column_name", type="nominal", title=panel.column_title or "column"),

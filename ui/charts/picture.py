@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PIL import Image
 
+from core.masks import Booleans
 from ui.charts.heat_map import RAMPS
-from ui.colours import PICKED
+from ui.colours import MASKED, PICKED
 
 
 def matrix_picture(
@@ -17,6 +18,7 @@ def matrix_picture(
     height: int,
     ramp: str = "signed",
     limit: float = 1.0,
+    may_attend: Booleans | None = None,
     picked: Sequence[tuple[int | None, int | None]] = (),
     dark: bool = False,
 ) -> bytes:
@@ -32,6 +34,8 @@ def matrix_picture(
         The colours.
     limit : float
         Value at which the ramp ends.
+    may_attend : ndarray of bool of the same shape, or None
+        False marks a masked cell.
     picked : sequence of (row or None, column or None)
         What to outline; None means the whole row or column.
     dark : bool
@@ -56,11 +60,13 @@ def matrix_picture(
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"values need two axes with at least one entry each; got shape {array.shape}")
     colours = RAMPS[ramp].dark if dark else RAMPS[ramp].light
-    table = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours], dtype=np.uint8)
+    table = np.array([_channels(colour) for colour in colours], dtype=np.uint8)
     pixels = table[RAMPS[ramp].steps(np.where(np.isfinite(array), array, -limit), limit)]
+    if may_attend is not None:
+        pixels[~may_attend] = _channels(MASKED.dark if dark else MASKED.light)
     across, down = max(1, width // array.shape[1]), max(1, height // array.shape[0])
     pixels = pixels.repeat(down, axis=0).repeat(across, axis=1)
-    outline = tuple(int((PICKED.dark if dark else PICKED.light)[i : i + 2], 16) for i in (1, 3, 5))
+    outline = _channels(PICKED.dark if dark else PICKED.light)
     for row, column in picked:
         top, bottom = (0, array.shape[0]) if row is None else (row, row + 1)
         left, right = (0, array.shape[1]) if column is None else (column, column + 1)
@@ -68,6 +74,12 @@ def matrix_picture(
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, format="PNG")
     return file.getvalue()
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    """Red, green, blue from 0 to 255."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return red, green, blue
 
 
 def _frame(pixels: np.ndarray, top: int, bottom: int, left: int, right: int, colour: tuple[int, ...]) -> None:

@@ -1,0 +1,80 @@
+"""The real server: the command that a developer types, on a free port, with its log at hand."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running dashboard."""
+
+    address: str
+    log_file: Path
+
+    def log(self) -> str:
+        """What it has printed so far, errors too."""
+        return self.log_file.read_text(encoding="utf-8", errors="replace")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serving(root: Path = ROOT, patience: float = 60) -> Iterator[Server]:
+    """Start the dashboard, wait until it answers, stop it at the end."""
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.address", "127.0.0.1"]
+    # A file that is edited while the tests run must not change the process that is tested.
+    options = ["--server.port", str(port), "--server.headless", "true", "--server.fileWatcherType", "none"]
+    with tempfile.TemporaryDirectory() as folder:
+        log_file = Path(folder) / "server.log"
+        with log_file.open("wb") as log:
+            process = subprocess.Popen(
+                [*command, *options], cwd=root, stdout=log, stderr=log, env=os.environ | {"PYTHONUNBUFFERED": "1"}
+            )
+            server = Server(address, log_file)
+            try:
+                _wait_until_healthy(process, server, patience)
+                yield server
+            finally:
+                _stop(process)
+
+
+def _wait_until_healthy(process: subprocess.Popen[bytes], server: Server, patience: float) -> None:
+    give_up = time.monotonic() + patience
+    while time.monotonic() < give_up:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode} before it answered:\n{server.log()}")
+        try:
+            with urllib.request.urlopen(f"{server.address}/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.05)
+    raise RuntimeError(f"the server did not answer within {patience} s:\n{server.log()}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
