@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 
 from core.agreement import Agreement, compare
 from core.attention import self_attention
 from core.examples import draw_example
 from ui import controls, formulas, frame, matrices, torch_check
-from ui.charts.heat_map import PICTURE_ABOVE, Panel, matrix_table, position_axis, symmetric_limit, word_axis
+from ui.charts.heat_map import PICTURE_ABOVE, Panel, join, matrix_table, position_axis, symmetric_limit, word_axis
 from ui.colours import KEY, QUERY, VALUE
 
 checked = frame.heading(
@@ -69,12 +68,9 @@ with st.container(horizontal=True, gap="small"):
             matrices.picture(titles[0], w, limit=limits[0], width=96, alt=alt)
             matrices.picture(titles[1], made, limit=limits[1], width=96, picked=[(row, None)], alt=alt)
             continue
-        table = pd.concat(
-            [
-                matrix_table(w, inputs, features, limit=limits[0], matrix="w"),
-                matrix_table(made, queries, features, limit=limits[1], matrix="made", picked=[(row, None)]),
-            ],
-            ignore_index=True,
+        table = join(
+            matrix_table(w, inputs, features, limit=limits[0], matrix="w"),
+            matrix_table(made, queries, features, limit=limits[1], matrix="made", picked=[(row, None)]),
         )
         bare = Panel(hue=hue, row_labels=False, column_labels=False)
         w_panel = replace(bare, title=titles[0], width=min(14.0, 64 / d), height=w_height, matrix="w")

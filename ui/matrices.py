@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from core.masks import Booleans
@@ -69,7 +69,7 @@ def draw(
 
 
 def send(
-    table: pd.DataFrame,
+    table: pa.Table,
     *panels: Panel,
     key: str,
     alt: str,
@@ -80,7 +80,7 @@ def send(
 
     Parameters
     ----------
-    table : pandas.DataFrame
+    table : pyarrow.Table
         From `matrix_table`, or several of them joined.
     *panels : Panel
         One, or several side by side.

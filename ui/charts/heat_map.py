@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from core.masks import Booleans
@@ -196,7 +196,7 @@ def matrix_table(
     picked: Sequence[tuple[int | None, int | None]] = (),
     decimals: int = 2,
     matrix: str = "",
-) -> pd.DataFrame:
+) -> pa.Table:
     """One row a cell, with everything that a heat map draws.
 
     Parameters
@@ -220,7 +220,7 @@ def matrix_table(
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         row, row_position, row_name, column, column_position, column_name, value, text, step, note, picked, matrix.
 
     Raises
@@ -232,14 +232,15 @@ def matrix_table(
     --------
     >>> axis = word_axis("query", ("the", "the"))
     >>> table = matrix_table([[0.25, 0.75], [0.5, 0.5]], axis, axis, "weights", picked=[(0, 1)])
-    >>> table.loc[table.picked, ["row", "column", "text"]].values.tolist()
-    [['0 the', '1 the', '0.75']]
+    >>> [row["text"] for row in table.to_pylist() if row["picked"]]
+    ['0.75']
     """
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (len(rows.labels), len(columns.labels)):
         raise ValueError(f"values must have shape {(len(rows.labels), len(columns.labels))}; got {array.shape}")
     n_rows, n_columns = array.shape
-    row_index, column_index = np.repeat(np.arange(n_rows), n_columns), np.tile(np.arange(n_columns), n_rows)
+    row_index = np.repeat(np.arange(n_rows, dtype=np.int16), n_columns)
+    column_index = np.tile(np.arange(n_columns, dtype=np.int16), n_rows)
     flat = array.ravel()
     allowed = np.ones(array.shape, dtype=bool) if may_attend is None else np.broadcast_to(may_attend, array.shape)
     masked = ~allowed.ravel()
@@ -247,22 +248,21 @@ def matrix_table(
     outlined = np.zeros(array.shape, dtype=bool)
     for row, column in picked:
         outlined[slice(None) if row is None else row, slice(None) if column is None else column] = True
-    return pd.DataFrame(
+    written = flat.size <= PICTURE_ABOVE
+    return pa.table(
         {
-            "matrix": pd.Categorical.from_codes(np.zeros(flat.size, dtype=np.int8), categories=[matrix]),
-            "row": _labels(row_index, rows.labels),
+            "matrix": dictionary(np.zeros(flat.size, dtype=np.int16), (matrix,)),
+            "row": dictionary(row_index, rows.labels),
             "row_position": row_index,
-            "row_name": _labels(row_index, rows.names),
-            "column": _labels(column_index, columns.labels),
+            "row_name": dictionary(row_index, rows.names),
+            "column": dictionary(column_index, columns.labels),
             "column_position": column_index,
-            "column_name": _labels(column_index, columns.names),
-            "value": np.where(np.isfinite(flat), flat, np.nan),
+            "column_name": dictionary(column_index, columns.names),
+            "value": pa.array(flat, mask=~np.isfinite(flat)),
             # A bare 0 is exactly 0; what only rounds to it is 0.00.
-            "text": ["0" if value == 0 else number_text(value, decimals) for value in flat]
-            if flat.size <= PICTURE_ABOVE
-            else "",
-            "step": np.where(masked, -1, steps),
-            "note": pd.Categorical.from_codes(masked.astype(np.int8), categories=list(_NOTES)),
+            "text": ["0" if value == 0 else number_text(value, decimals) if written else "" for value in flat],
+            "step": np.where(masked, np.int16(-1), steps),
+            "note": dictionary(masked.astype(np.int16), _NOTES),
             "picked": outlined.ravel(),
         }
     )
@@ -271,17 +271,57 @@ def matrix_table(
 _NOTES = ("", "masked (−∞ before the softmax)")
 
 
-def _labels(positions: np.ndarray[Any, Any], labels: tuple[str, ...]) -> pd.Categorical:
-    # A dictionary column: each word travels once, not once a cell.
-    return pd.Categorical.from_codes(positions, categories=list(labels))
+def dictionary(positions: np.ndarray[Any, Any], labels: tuple[str, ...]) -> pa.DictionaryArray:
+    """Labels by position, as a column in which each word travels once and not once a cell.
+
+    Parameters
+    ----------
+    positions : ndarray of int
+        One a row.
+    labels : tuple of str
+        One a position.
+
+    Returns
+    -------
+    pyarrow.DictionaryArray
+        As long as the positions.
+
+    Examples
+    --------
+    >>> dictionary(np.array([1, 0, 1]), ("a", "b")).to_pylist()
+    ['b', 'a', 'b']
+    """
+    return pa.DictionaryArray.from_arrays(positions, pa.array(labels, pa.string()))
 
 
-def with_row_sums(table: pd.DataFrame, weights: ArrayLike, rows: Axis) -> pd.DataFrame:
+def join(*tables: pa.Table) -> pa.Table:
+    """Several tables from `matrix_table` as one, for a chart that holds several matrices.
+
+    Parameters
+    ----------
+    *tables : pyarrow.Table
+        At least one.
+
+    Returns
+    -------
+    pyarrow.Table
+        All rows, with one dictionary a column.
+
+    Examples
+    --------
+    >>> axis = word_axis("query", ("the",))
+    >>> join(matrix_table([[1.0]], axis, axis), matrix_table([[2.0]], axis, axis)).num_rows
+    2
+    """
+    return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+
+
+def with_row_sums(table: pa.Table, weights: ArrayLike, rows: Axis) -> pa.Table:
     """A table of weights with one more column: the sum of each row, from the unrounded values.
 
     Parameters
     ----------
-    table : pandas.DataFrame
+    table : pyarrow.Table
         From `matrix_table`.
     weights : array_like of shape (row, column)
         The values behind it.
@@ -290,24 +330,22 @@ def with_row_sums(table: pd.DataFrame, weights: ArrayLike, rows: Axis) -> pd.Dat
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         The sums stand in a column "sum", with a colour of their own (`step` -2 is drawn without a cell).
 
     Examples
     --------
     >>> axis = word_axis("query", ("the", "the"))
     >>> weights = [[0.25, 0.75], [0.5, 0.5]]
-    >>> with_row_sums(matrix_table(weights, axis, axis, "weights"), weights, axis).text.tolist()[-2:]
+    >>> with_row_sums(matrix_table(weights, axis, axis, "weights"), weights, axis)["text"].to_pylist()[-2:]
     ['1.00', '1.00']
     """
-    sums = np.asarray(weights, dtype=np.float64).sum(axis=-1, keepdims=True)
-    extra = matrix_table(sums, rows, Axis("", ("sum",), ("row sum",)), "weights")
-    extra["column_position"] = table["column_position"].max() + 1
-    extra["step"] = -2
-    joined = pd.concat([table, extra], ignore_index=True)
-    for name in ("matrix", "row", "row_name", "column", "column_name", "note"):
-        joined[name] = pd.Categorical(joined[name])
-    return joined
+    array = np.asarray(weights, dtype=np.float64)
+    extra = matrix_table(array.sum(axis=-1, keepdims=True), rows, Axis("", ("sum",), ("row sum",)), "weights")
+    for name, value in (("column_position", array.shape[1]), ("step", -2)):
+        place = extra.column_names.index(name)
+        extra = extra.set_column(place, name, pa.array(np.full(array.shape[0], value, dtype=np.int16)))
+    return join(table, extra)
 
 
 def _position(channel: type[Any], axis: str, title: str, labels: bool, step: int, **options: Any) -> Any:

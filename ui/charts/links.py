@@ -4,10 +4,10 @@ import functools
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.softmax import Floats
-from ui.charts.heat_map import Axis, Spec, without_data
+from ui.charts.heat_map import Axis, Spec, dictionary, without_data
 from ui.charts.theme import expression, themed
 from ui.colours import KEY, QUERY, Hue
 
@@ -17,7 +17,7 @@ LEFT = 0.25
 LINE = Hue("#34288A", "#B9B0FF")
 
 
-def links_table(weights: Floats, queries: Axis, keys: Axis) -> pd.DataFrame:
+def links_table(weights: Floats, queries: Axis, keys: Axis) -> pa.Table:
     """One row for each pair of words.
 
     Parameters
@@ -29,25 +29,25 @@ def links_table(weights: Floats, queries: Axis, keys: Axis) -> pd.DataFrame:
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         query, query_position, query_name, key, key_position, key_name, weight.
 
     Examples
     --------
     >>> from ui.charts.heat_map import word_axis
     >>> axis = word_axis("query", ("a", "b"))
-    >>> links_table(np.eye(2), axis, axis).weight.tolist()
+    >>> links_table(np.eye(2), axis, axis)["weight"].to_pylist()
     [1.0, 0.0, 0.0, 1.0]
     """
-    query, key = (index.ravel() for index in np.indices(weights.shape))
-    return pd.DataFrame(
+    query, key = (index.ravel().astype(np.int16) for index in np.indices(weights.shape))
+    return pa.table(
         {
-            "query": pd.Categorical.from_codes(query, categories=list(queries.labels)),
+            "query": dictionary(query, queries.labels),
             "query_position": query,
-            "query_name": pd.Categorical.from_codes(query, categories=list(queries.names)),
-            "key": pd.Categorical.from_codes(key, categories=list(keys.labels)),
+            "query_name": dictionary(query, queries.names),
+            "key": dictionary(key, keys.labels),
             "key_position": key,
-            "key_name": pd.Categorical.from_codes(key, categories=list(keys.names)),
+            "key_name": dictionary(key, keys.names),
             "weight": weights.ravel(),
         }
     )
