@@ -74,7 +74,10 @@ else:
             key="drag",
             alt=f"Weights of {n_keys} keys for d = {shown.d}; a slider under it changes the divisor from 1 to d",
         )
-        st.html('<p class="quiet">Power 0: no scaling. Power 0.5: ÷ √d. Power 1: ÷ d, too much. Drag it.</p>')
+        st.html(
+            '<p class="quiet">Power 0: no scaling. Power 0.5: ÷ √d. Power 1: ÷ d, too much. '
+            "Slope: w (1 − w), the largest derivative of a weight by its own score.</p>"
+        )
     with right:
         st.html(formulas.single_draws_table(draws))
         st.html(

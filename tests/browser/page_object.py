@@ -1,28 +1,29 @@
-"""What the tests do in the browser, in the words of a reader: open a page, move a slider, read a chart."""
+"""What a test does in the browser, in a reader's words: open a page, move a slider, point at a word, read a chart."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import ConsoleMessage, Dialog, Locator, Page, Request, WebSocket, expect
 
-PAGES = ("", "query_key_value", "scaling_sweep", "causal_mask", "order_blindness", "parameter_count")
-"""Addresses of the pages; the empty one is home."""
+from ui.pages import HOME, PAGES
 
-# Runs in every page before its own scripts: when did anything on it last change?
+TITLES = {"" if page is HOME else page.name: page.title for page in (HOME, *PAGES)}
+"""Address of every page, in the order of the lesson, with its heading."""
+
+# Runs before a page's own scripts: when did anything on it last change?
 WATCH = """
 window.__changed = performance.now();
 new MutationObserver(() => { window.__changed = performance.now(); })
   .observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
 """
 
-# The script has ended, nothing is a leftover of the run before, every chart is drawn, and all of it has settled.
+# The script has ended, nothing is a leftover of the run before, every chart is drawn, and nothing moves any more.
 SETTLED = """() => {
   const app = document.querySelector('[data-testid=stApp]');
-  if (!app || app.dataset.testScriptState !== 'notRunning' || app.dataset.testConnectionState !== 'CONNECTED')
-    return false;
+  if (app?.dataset.testScriptState !== 'notRunning' || app.dataset.testConnectionState !== 'CONNECTED') return false;
   if (document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner], [data-stale=true]')) return false;
   if (!document.querySelector('[data-testid=stMain] h2')) return false;
   const charts = [...document.querySelectorAll('[data-testid=stVegaLiteChart]')];
@@ -30,13 +31,13 @@ SETTLED = """() => {
   return performance.now() - window.__changed > 120;
 }"""
 
-# No file of ours is asked for under a page's own path; Streamlit looks there before it looks at the root.
-HARMLESS = ("_stcore/health", "_stcore/host-config", "Infinite extent")
+# Streamlit looks for its own addresses below a page's name first; Vega warns of a picture that has no data yet.
+HARMLESS = ("_stcore/health", "_stcore/host-config", "Infinite extent", "Log scale domain includes zero: [Infinity")
 
 
 @dataclass  # no slots: Playwright keeps a note on the object whose methods it calls
 class Heard:
-    """What a browser tab let be heard while a test ran."""
+    """What a tab let be heard while a test ran."""
 
     requests: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -44,6 +45,7 @@ class Heard:
     frames_sent: int = 0
 
     def listen(self, page: Page) -> None:
+        """Begin; before the first page is opened."""
         page.on("request", self._request)
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -60,9 +62,9 @@ class Heard:
         self.requests.append(request.url)
 
     def _console(self, message: ConsoleMessage) -> None:
-        said = f"{message.text} {message.location.get('url', '')}"
+        said = f"{message.type}: {message.text} ({message.location.get('url', '')})"
         if message.type in ("error", "warning") and not any(words in said for words in HARMLESS):
-            self.errors.append(f"{message.type}: {said}")
+            self.errors.append(said)
 
     def _dialog(self, dialog: Dialog) -> None:
         self.dialogs.append(dialog.message)
@@ -78,7 +80,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """One browser tab with the dashboard in it."""
+    """One tab with the dashboard in it."""
 
     page: Page
     address: str
@@ -94,12 +96,108 @@ class Dashboard:
         """Wait until the script has ended and every chart is painted."""
         self.page.wait_for_function(SETTLED, timeout=60_000)
 
-    def go_to(self, title: str) -> None:
+    def arrive(self, path: str) -> None:
+        """Wait until another page of the dashboard is there."""
+        expect(self.page).to_have_url(re.compile(rf"://[^/]+/{path}(\?|$)"), timeout=30_000)
+        expect(self.heading()).to_have_text(TITLES[path], timeout=30_000)
+        self.settle()
+
+    def go_to(self, path: str) -> None:
         """Choose a page in the navigation at the top."""
-        top = self.page.get_by_test_id("stTopNavLinkContainer")
-        top.first.wait_for()
-        raise NotImplementedError
+        if path == "":
+            self.page.get_by_test_id("stTopNavLink").click()
+        else:
+            section = next(page.section for page in PAGES if page.name == path)
+            self.page.get_by_test_id("stTopNavSection").filter(has_text=section).click()
+            self.page.get_by_test_id("stTopNavDropdownLink").filter(has_text=TITLES[path]).click()
+        self.arrive(path)
+
+    def walk(self, **parameters: object) -> Iterator[str]:
+        """Every page in the order of the lesson, by the link 'Next' at the foot of each."""
+        for number, path in enumerate(TITLES):
+            if number == 0:
+                self.open(path, **parameters)
+            else:
+                self.page.get_by_role("link", name=f"Next: {TITLES[path]}").click()
+                self.arrive(path)
+            yield path
+
+    def heading(self) -> Locator:
+        """The title of the page."""
+        return self.page.get_by_test_id("stMain").locator("h2")
+
+    def sidebar(self) -> dict[str, str]:
+        """What the four controls of the sidebar show, by their name in the link."""
+        return {
+            "text": self.page.get_by_label("Sentence", exact=True).input_value(),
+            "d": self.slider("d: size of each key").get_attribute("aria-valuetext") or "",
+            "heads": self.slider("Heads").get_attribute("aria-valuetext") or "",
+            "seed": self.page.get_by_label("Seed of the random numbers").input_value(),
+        }
+
+    def slider(self, label: str) -> Locator:
+        """The hidden input of a slider: the arrow keys move it."""
+        return self.page.locator(f"input[type=range][aria-label='{label}']")
+
+    def picker(self, label: str) -> Locator:
+        """The text box of a list to choose from."""
+        return self.page.get_by_role("combobox", name=label, exact=True)
 
     def query(self) -> dict[str, str]:
-        """Parameters in the address bar; the last one where a name is repeated."""
+        """Parameters in the address."""
         return {name: values[-1] for name, values in parse_qs(urlsplit(self.page.url).query).items()}
+
+    def chart(self, title: str) -> Locator:
+        """The chart in which this title stands."""
+        titled = self.page.locator(".role-title-text", has_text=title)
+        return self.page.get_by_test_id("stVegaLiteChart").filter(has=titled)
+
+    def chart_named(self, start: str) -> Locator:
+        """The chart whose text alternative starts like this."""
+        return self.page.locator(f"[data-testid=stVegaLiteChart][aria-label^='{start}']")
+
+    def settled_texts(self, title: str) -> list[str]:
+        """Wait for a chart of this title and read the numbers in its cells, row by row."""
+        expect(self.chart(title)).to_be_visible(timeout=30_000)
+        self.settle()
+        return cell_texts(self.chart(title))
+
+
+def cell_texts(chart: Locator) -> list[str]:
+    """Numbers that can be seen in the cells of a chart, in the order of its table."""
+    texts: list[str] = chart.evaluate(
+        """chart => [...chart.querySelectorAll('g.mark-text.role-mark text')]
+             .filter(text => text.getAttribute('opacity') !== '0').map(text => text.textContent)"""
+    )
+    return texts
+
+
+def as_shown(value: float) -> str:
+    """A number as a cell shows it."""
+    text = "0" if value == 0 else f"{value:.2f}"
+    return text.replace("-", "−") if float(text) or text == "0" else "0.00"
+
+
+def box(locator: Locator) -> dict[str, float]:
+    """Where an element is in the window."""
+    found: Any = locator.bounding_box()
+    assert found is not None, "it cannot be seen"
+    return {side: float(number) for side, number in found.items()}
+
+
+def background(page: Page) -> str:
+    """Colour behind the page, as the browser computed it."""
+    colour: str = page.get_by_test_id("stApp").evaluate("app => getComputedStyle(app).backgroundColor")
+    return colour
+
+
+def contrast(first: str, second: str) -> float:
+    """Contrast ratio of two colours "rgb(r, g, b)", by the formula of WCAG 2.2."""
+    dark, light = sorted((_luminance(first), _luminance(second)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(number) / 255 for number in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

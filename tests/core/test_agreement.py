@@ -34,6 +34,28 @@ def test_compare_carries_the_tolerance_and_its_reason():
     assert (own.tolerance, own.reason, own.agrees) == (0.5, "rough", True)
 
 
+@pytest.mark.parametrize(
+    ("scores", "factor"),
+    [
+        pytest.param([700.0, 3.0], 700, id="large score"),
+        pytest.param([3.0, -700.0], 700, id="large negative score"),
+        pytest.param([0.25, 0.5], 1, id="all below one"),
+        pytest.param([np.inf, -np.inf, 4.0], 4, id="infinities left out"),
+        pytest.param([np.nan, 4.0], 4, id="NaN left out"),
+        pytest.param([], 1, id="empty"),
+    ],
+)
+def test_compare_lets_the_tolerance_grow_with_the_largest_number_of_ours(scores, factor):
+    found = compare({"scores": scores, "weights": [[0.0]]}, {"scores": scores, "weights": [[0.0]]}, tolerance=2.0**-10)
+    assert found.tolerance == factor * 2.0**-10
+
+
+def test_compare_judges_small_weights_by_the_scores_that_they_come_from():
+    ours = {"scores": [700.0], "weights": [0.5]}
+    assert compare(ours, {"scores": [700.0], "weights": [0.5 + 6e-10]}).agrees
+    assert not compare(ours, {"scores": [700.0], "weights": [0.5 + 8e-10]}).agrees
+
+
 def test_compare_finds_equal_infinities_equal():
     masked = [[1.0, -np.inf]]
     found = compare({"x": masked}, {"x": masked})

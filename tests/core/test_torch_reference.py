@@ -43,6 +43,9 @@ def test_attention_equals_a_loop(scale):
     for query in range(5):
         shares = [math.exp(factor * (q[query] @ k[key])) * (key <= query) for key in range(7)]
         weights = np.array(shares) / sum(shares)
+        seen = slice(0, query + 1)
+        np.testing.assert_allclose(found["scaled_scores"][query, seen], factor * k[seen] @ q[query], rtol=1e-12)
+        np.testing.assert_array_equal(found["scaled_scores"][query, query + 1 :], -np.inf)
         np.testing.assert_allclose(found["weights"][query], weights, rtol=1e-12)
         np.testing.assert_allclose(found["output"][query], weights @ v, rtol=1e-12)
 

@@ -291,7 +291,13 @@ def dictionary(positions: np.ndarray[Any, Any], labels: tuple[str, ...]) -> pa.D
     >>> dictionary(np.array([1, 0, 1]), ("a", "b")).to_pylist()
     ['b', 'a', 'b']
     """
-    return pa.DictionaryArray.from_arrays(positions, pa.array(labels, pa.string()))
+    return pa.DictionaryArray.from_arrays(positions, _strings(labels))
+
+
+@functools.lru_cache(maxsize=128)
+def _strings(labels: tuple[str, ...]) -> pa.Array:
+    # The same few axes serve a dozen tables of one run.
+    return pa.array(labels, pa.string())
 
 
 def join(*tables: pa.Table) -> pa.Table:

@@ -226,9 +226,9 @@ def drag_chart(height: int = 170) -> Spec:
         base.transform_aggregate(largest="max(weight)", d="max(d)", bend="max(bend)")
         .transform_calculate(
             said="'÷ ' + format(pow(datum.d, exponent), '.3~r') + ':  largest weight ' + format(datum.largest, '.3f')"
-            " + ',  steepest slope w(1 − w) ' + format(datum.bend, '.4f')"
+            " + ',  steepest slope ' + format(datum.bend, '.4f')"
         )
-        .mark_text(align="left", fill=TEXT, fontSize=14, fontWeight="bold", x=4, y=-14)
+        .mark_text(align="left", fill=TEXT, fontSize=14, fontWeight="bold", x=-30, y=-14)
         .encode(text=alt.Text(field="said", type="nominal"))
     )
     chart = alt.layer(bars, numbers, caption).properties(width="container", height=height)

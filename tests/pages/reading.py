@@ -1,0 +1,143 @@
+"""Opening a page as a reader does, by its link, and reading what it shows."""
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pyarrow as pa
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("home", "query_key_value", "scaling_sweep", "causal_mask", "order_blindness", "parameter_count")
+
+
+def script(name):
+    return str(ROOT / "pages" / f"{name}.py")
+
+
+def open_page(name, **link):
+    """The page as a first visit by its link shows it."""
+    at = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
+    at.query_params.update(link)
+    return go_to(at, name)
+
+
+def go_to(at, name):
+    at.switch_page(script(name)).run()
+    assert not at.exception
+    return at
+
+
+def run(at):
+    at.run()
+    assert not at.exception
+    return at
+
+
+def as_frame(table):
+    """A chart's table as pandas, words as plain strings."""
+    frame = table.to_pandas()
+    categories = frame.select_dtypes("category").columns
+    return frame.astype(dict.fromkeys(categories, object))
+
+
+def charts(at):
+    """Text alternative and data of every chart, in the order of the page."""
+    return [
+        (chart.proto.alt, as_frame(pa.ipc.open_stream(chart.proto.data.data).read_all()))
+        for chart in at.get("vega_lite_chart")
+    ]
+
+
+def chart(at, alt):
+    """Data of the one chart whose text alternative starts so."""
+    found = [frame for name, frame in charts(at) if name.startswith(alt)]
+    assert len(found) == 1, [name for name, _ in charts(at)]
+    return found[0]
+
+
+def as_matrix(frame, field="value"):
+    """Cells of a heat map by their positions; the column of row sums is left out."""
+    cells = frame[frame.step != -2]
+    return cells.pivot(index="row_position", columns="column_position", values=field).to_numpy()
+
+
+def matrix(at, alt, field="value", part=None):
+    frame = chart(at, alt)
+    return as_matrix(frame if part is None else frame[frame.matrix == part], field)
+
+
+def row_sums(at, alt):
+    frame = chart(at, alt)
+    return frame[frame.step == -2].sort_values("row_position").text.tolist()
+
+
+def bodies(at):
+    """HTML of the page and its sidebar, without the style sheet."""
+    return [element.proto.body for element in at.get("html") if not element.proto.body.lstrip().startswith("<style>")]
+
+
+def plain(body):
+    """What a reader sees of a piece of HTML."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", body))
+
+
+def texts(at):
+    """Everything that the page says in words and numbers outside its charts, as a reader sees it."""
+    said = [plain(body) for body in bodies(at)]
+    said += [element.value for kind in ("markdown", "info", "latex") for element in at.get(kind)]
+    return said + [f"{metric.label} {metric.value}" for metric in at.metric]
+
+
+def said(at, part):
+    """The one text of the page that holds this part."""
+    found = [text for text in texts(at) if part in text]
+    assert len(found) == 1, texts(at)
+    return found[0]
+
+
+def notices(at):
+    return [plain(body).strip() for body in bodies(at) if 'class="notice"' in body]
+
+
+def check_line(at):
+    """The outcome of the comparison with PyTorch: its CSS classes, its text, the explanation on it."""
+    found = [body for body in bodies(at) if 'class="agree' in body]
+    assert len(found) == 1
+    kind, title = re.match(r'<p class="agree ([a-z]*)" role="status" title="([^"]*)">', found[0]).groups()
+    return kind, plain(found[0]).strip(), html.unescape(title)
+
+
+def worked_tables(at):
+    """Every table of worked arithmetic as rows of cells, headings and total included."""
+    tables = [body for body in bodies(at) if '<div class="worked' in body]
+    return [
+        [[plain(cell).strip() for cell in re.findall(r"<t[hd]>(.*?)</t[hd]>", row)] for row in re.findall("<tr.*?</tr>", t)]
+        for t in tables
+    ]
+
+
+def widget(at, key):
+    return at.main.get_by_key(key)
+
+
+def numbers(at, key, name):
+    """The table behind a picture, in full precision."""
+    if f"{key}_matrix" not in at.session_state:
+        at.session_state[f"{key}_open"] = True
+        run(at)
+    at.selectbox(key=f"{key}_matrix").set_value(name)
+    return run(at).dataframe[0].value
+
+
+def click_cell(at, key, row, column):
+    """A click on a cell, sent as the browser sends it: the callback of the chart runs."""
+    chart_id = next(element.proto.id for element in at.get("vega_lite_chart") if element.key == key)
+    state = {"selection": {"cell": [{"row_position": row, "column_position": column}]}}
+    sent = at._tree.get_widget_states()
+    sent.widgets.append(WidgetState(id=chart_id, string_value=json.dumps(state)))
+    at._run(sent)
+    assert not at.exception
+    return at
