@@ -13,6 +13,6 @@ MAIN = Path(__file__).resolve().parent / "ui" / "main.py"
 
 app = st.App(MAIN)
 
-if get_script_run_ctx() is not None:
+if get_script_run_ctx(suppress_warning=True) is not None:
     # A launcher that executes this file as a script, and looks for no app object, shows the dashboard as well.
     runpy.run_path(str(MAIN), run_name="__main__")

@@ -213,7 +213,9 @@ def quote(values: list[str]) -> str:
     """
     if not any(values):
         return "nothing"
-    cleaned = (" ".join(split_words(value)) for value in values)
+    cleaned = [" ".join(split_words(value)) for value in values]
+    if not any(cleaned):
+        return "only white space"
     return " and ".join(f"“{value[:20]}…”" if len(value) > 20 else f"“{value}”" for value in cleaned)
 
 

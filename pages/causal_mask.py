@@ -25,7 +25,7 @@ queries, keys = word_axis("query", words), word_axis("key", words)
 
 with st.container(horizontal=True, vertical_alignment="center"):
     causal = controls.switch("Causal mask", "causal", True)
-    head = controls.pick("Head", [f"head {h}" for h in range(settings.n_heads)], "head", width=140)
+    head = controls.pick("head", controls.head_labels(), "head", width=90)
     allowed = causal_mask(n)
     frame.provenance(
         f"{count_allowed(allowed)} of {n * n} pairs are allowed by the mask. Embeddings and projections are "
@@ -103,11 +103,10 @@ with lower[2]:
     leak_place = st.container()
 
 st.subheader("Does a later word leak?", anchor=False)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    position = controls.pick(
-        "Word to replace", [f"replace: {name}" for name in queries.names], "replace", n - 1, width=260
-    )
-    replacement = controls.text("by", "by", "ball", width=220)
+with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+    position = controls.pick("replace", queries.names, "replace", n - 1)
+    st.html('<p class="quiet">by</p>', width="content")
+    replacement = controls.text("by", "by", "ball", width=220, label_visibility="collapsed", placeholder="one word")
 new_words = split_words(replacement)
 before = used.attention.output
 moved_mask = moved_free = np.zeros(n)

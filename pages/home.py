@@ -21,8 +21,8 @@ queries, keys = word_axis("query", words), word_axis("key", words)
 
 picture, reading = st.columns([1.7, 1])
 with reading:
-    head = controls.pick("Head", [f"head {h}" for h in range(settings.n_heads)], "head")
-    query = controls.pick("Query", [f"query: {name}" for name in queries.names], "query")
+    head = controls.pick("head", controls.head_labels(), "head", width=90)
+    query = controls.pick('<b class="query">query</b>', queries.names, "query")
 heads = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v).heads
 weights = heads.weights[head]
 strongest = int(weights[query].argmax())

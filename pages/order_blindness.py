@@ -57,7 +57,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = controls.choice("Positions", KINDS, "positions", KINDS[0], label_visibility="collapsed")
 sentences, heads = st.columns([4, 1], vertical_alignment="center")
 with heads:
-    head = controls.pick("Head", [f"head {h}" for h in range(settings.n_heads)], "head")
+    head = controls.pick("head", controls.head_labels(), "head", width=90)
 
 order = fallback
 if written.strip():

@@ -23,9 +23,9 @@ example = draw_example(words, d, settings.n_heads, settings.seed)
 queries, keys, features = word_axis("query", words), word_axis("key", words), position_axis("feature", d)
 
 with st.container(horizontal=True):
-    head = controls.pick("Head", [f"head {h}" for h in range(settings.n_heads)], "head", width=140)
-    query = controls.pick("Query", [f"query: {name}" for name in queries.names], "query", width=230)
-    key = controls.pick("Key", [f"key: {name}" for name in keys.names], "key", default=3, width=230)
+    head = controls.pick("head", controls.head_labels(), "head", width=90)
+    query = controls.pick('<b class="query">query</b>', queries.names, "query")
+    key = controls.pick('<b class="key">key</b>', keys.names, "key", default=3)
 
 w_q, w_k, w_v = example.w_q[head], example.w_k[head], example.w_v[head]
 run = self_attention(example.x, w_q, w_k, w_v)
@@ -37,8 +37,8 @@ def follow_click() -> None:
     """Take the clicked cell over into the two pickers."""
     cells = st.session_state["weights"]["selection"].get("cell", [])
     if cells and cells[0]["column_position"] < n:
-        st.session_state["query"] = int(cells[0]["row_position"])
-        st.session_state["key"] = int(cells[0]["column_position"])
+        st.session_state["query"] = queries.names[int(cells[0]["row_position"])]
+        st.session_state["key"] = keys.names[int(cells[0]["column_position"])]
 
 
 # Step 1: the projections, each weight matrix beside what it makes.

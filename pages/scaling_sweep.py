@@ -67,7 +67,7 @@ else:
     left, right = st.columns([1, 1])
     with left:
         names = [f"d = {draw.d}" for draw in draws]
-        shown = draws[controls.pick("Draw to drag", names, "draw", default=len(draws) - 1)]
+        shown = draws[controls.pick("draw", names, "draw", default=len(draws) - 1)]
         st.vega_lite_chart(
             drag_table(shown),
             drag_chart(),

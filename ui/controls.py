@@ -1,5 +1,6 @@
 """The sidebar's widgets and one frozen Settings; page controls that live in the link; notices of what was ignored."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -106,8 +107,7 @@ def _repair(got: Settings) -> None:
         name = next(name for name, key in LINK_KEYS.items() if key == entry.key)
         _note(entry, getattr(wanted, name))
     if got != wanted:
-        st.session_state[_REPAIRS] = {key: getattr(wanted, name) for name, key in LINK_KEYS.items()}
-        st.rerun()
+        _repair_with({key: getattr(wanted, name) for name, key in LINK_KEYS.items()})
 
 
 def settings() -> Settings:
@@ -232,21 +232,21 @@ def switch(label: str, key: str, default: bool, help: str | None = None) -> bool
     return st.toggle(label, default, key=key, bind="query-params", help=help)
 
 
-def pick(label: str, labels: Sequence[str], key: str, default: int = 0, **options: Any) -> int:
-    """One of several numbered things, such as a head or a word; kept in the link by its number.
+def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: int = 170) -> int:
+    """One of several numbered things, such as a head or a word, with its name before the box; kept in the link.
 
     Parameters
     ----------
     label : str
-        For the reader.
+        HTML, our own words.
     labels : sequence of str
-        One a number; may hold a reader's words.
+        One a number, all different; may hold a reader's words. They stand in the link; a link may also give a number.
     key : str
         Name in the link.
     default : int
         Number at first; the last one where there are fewer.
-    **options
-        For `st.selectbox`.
+    width : int
+        In pixels.
 
     Returns
     -------
@@ -255,20 +255,46 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, **option
     """
     default = min(default, len(labels) - 1)
     numbers = [str(number) for number in range(len(labels))]
-    _check_link(key, numbers.__contains__, f"a number from 0 to {len(labels) - 1}", default)
-    if st.session_state.get(key, 0) not in range(len(labels)):
-        del st.session_state[key]
-    number: int = st.selectbox(
-        label,
-        range(len(labels)),
-        index=default,
-        format_func=lambda number: labels[number],
-        key=key,
-        bind="query-params",
-        label_visibility="collapsed",
-        **options,
-    )
-    return number
+    wanted = f"a number from 0 to {len(labels) - 1}"
+    first = key not in st.session_state[_SEEN]
+    _check_link(key, lambda text: text in labels or text in numbers, wanted, labels[default])
+    current = st.session_state.get(key)
+    if current is not None and current not in labels:
+        # The sentence or the number of heads has changed: what was picked keeps its number.
+        number = re.match("[0-9]+", str(current))
+        st.session_state[key] = labels[min(int(number[0]) if number else default, len(labels) - 1)]
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
+        st.html(f'<p class="quiet">{label}</p>', width="content")
+        chosen: str = st.selectbox(
+            re.sub("<[^>]*>", "", label),
+            labels,
+            index=default,
+            key=key,
+            bind="query-params",
+            label_visibility="collapsed",
+            width=width,
+        )
+    given = st.session_state[_LINK].get(key, [])
+    if first and len(given) == 1 and given[0] in numbers and given[0] not in labels:
+        # The box itself knows labels only; run again with the one of that number set before it exists.
+        _repair_with({key: labels[int(given[0])]})
+    return list(labels).index(chosen)
+
+
+def _repair_with(values: dict[str, object]) -> None:
+    st.session_state[_REPAIRS] = values
+    st.rerun()
+
+
+def head_labels() -> tuple[str, ...]:
+    """Numbers of the heads, for `pick`.
+
+    Returns
+    -------
+    tuple of str
+        As many as the sidebar says.
+    """
+    return tuple(str(head) for head in range(settings().n_heads))
 
 
 def number_choice(label: str, options: Sequence[int], key: str, default: int, width: int = 220) -> int:
@@ -360,8 +386,7 @@ def typed_number(label: str, key: str, default: int, bounds: tuple[int, int], he
     number = st.number_input(label, *bounds, default, key=key, bind="query-params", help=help)
     if first and key in st.session_state[_NOTICES] and number != default:
         # Streamlit reads 7.5 as 7; run again with the default set before the widget exists.
-        st.session_state[_REPAIRS] = {key: default}
-        st.rerun()
+        _repair_with({key: default})
     return int(number)
 
 

@@ -424,7 +424,7 @@ def published(
     Returns
     -------
     str
-        HTML; empty where nothing has been published.
+        HTML; says so where nothing has been published.
 
     Examples
     --------
@@ -445,6 +445,8 @@ def published(
             said.append(
                 f"{sign} Whole model {preset.published_total:,} = {n_layers} blocks, {total * n_layers:,}; {listed}."
             )
+    if not said:
+        said.append("No published total is known here for these sizes and biases.")
     return "".join(f'<p class="quiet">{line}</p>' for line in said)
 
 

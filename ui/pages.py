@@ -40,7 +40,7 @@ PAGES = (
         "Attention",
         ":material/grid_on:",
         "Where does every single weight come from?",
-        _ATTENTION | {"head": 0, "query": 0, "key": 3},
+        _ATTENTION | {"head": "0", "query": "0 Meera", "key": "3 new"},
     ),
     Page(
         "scaling_sweep",
@@ -56,7 +56,7 @@ PAGES = (
         "Attention",
         ":material/visibility_off:",
         "Does a later word leak into an earlier one?",
-        _ATTENTION | {"head": 0, "causal": True},
+        _ATTENTION | {"head": "0", "causal": True},
     ),
     Page(
         "order_blindness",
@@ -65,7 +65,7 @@ PAGES = (
         ":material/shuffle:",
         "Can attention tell “dog bites man” from “man bites dog”?",
         _ATTENTION
-        | {"text": " ".join(ORDER_WORDS), "seed": 3, "head": 0, "order": "3 1 2 0", "positions": "sinusoidal"},
+        | {"text": " ".join(ORDER_WORDS), "seed": 3, "head": "0", "order": "3 1 2 0", "positions": "sinusoidal"},
     ),
     Page(
         "parameter_count",

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from playwright.sync_api import ConsoleMessage, Dialog, Locator, Page, Request, WebSocket, expect
+from playwright.sync_api import ConsoleMessage, Dialog, Locator, Page, Request, ViewportSize, WebSocket, expect
 
 from ui.pages import HOME, PAGES
 
 TITLES = {"" if page is HOME else page.name: page.title for page in (HOME, *PAGES)}
 """Address of every page, in the order of the lesson, with its heading."""
+
+LAPTOP: ViewportSize = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 # Runs before a page's own scripts: when did anything on it last change?
 WATCH = """
@@ -173,9 +176,11 @@ def cell_texts(chart: Locator) -> list[str]:
 
 
 def as_shown(value: float) -> str:
-    """A number as a cell shows it."""
-    text = "0" if value == 0 else f"{value:.2f}"
-    return text.replace("-", "−") if float(text) or text == "0" else "0.00"
+    """A number as a cell shows it: two decimals, a bare 0 only where it is exactly 0."""
+    if value == 0:
+        return "0"
+    text = f"{value:.2f}"
+    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def box(locator: Locator) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """The real server: the command that a developer types, on a free port, with its log at hand."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -26,6 +27,12 @@ class Server:
     def log(self) -> str:
         """What it has printed so far, errors too."""
         return self.log_file.read_text(encoding="utf-8", errors="replace")
+
+    def complaints(self) -> str:
+        """All of the log if there is a traceback, an error or a warning in it; else nothing."""
+        # A tab that is closed while the server speaks to it is no error of ours.
+        lines = [line for line in self.log().splitlines() if "WebSocketClosedError" not in line]
+        return self.log() if re.search(r"Traceback|Error\b|[Ww]arning", "\n".join(lines)) else ""
 
 
 def free_port() -> int:

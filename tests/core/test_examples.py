@@ -25,6 +25,11 @@ def assert_same_projections(a, b):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 
 
+def test_lesson_words_stand_in_the_lessons_order():
+    assert ATTENTION_WORDS == ("Meera", "bought", "a", "new", "bat")
+    assert ORDER_WORDS == ("dog", "bites", "the", "man")
+
+
 @pytest.mark.parametrize("lesson_words", [ATTENTION_WORDS, ORDER_WORDS], ids=["attention", "order"])
 @pytest.mark.parametrize("seed", [0, 3, 9999])
 def test_draw_example_draws_the_lessons_words_and_then_each_heads_projections(lesson_words, seed):

@@ -276,12 +276,24 @@ def test_read_whole_number_reads_what_lies_within_its_bounds(number, high):
         (["abc"], "“abc”"),
         ([], "nothing"),
         (["", ""], "nothing"),
+        ([" ", "\n\u3000"], "only white space"),
+        ([" ", "7"], "“” and “7”"),
         (["1", "2"], "“1” and “2”"),
         (["x" * 20], f"“{'x' * 20}”"),
         (["x" * 21], f"“{'x' * 20}…”"),
         (["a\nb\x00"], "“a b\ufffd”"),
     ],
-    ids=["text", "no value", "empty values", "two", "twenty characters", "twenty-one", "line break and zero byte"],
+    ids=[
+        "text",
+        "no value",
+        "empty values",
+        "blank values",
+        "one blank",
+        "two",
+        "twenty characters",
+        "twenty-one",
+        "line break and zero byte",
+    ],
 )
 def test_quote_repeats_what_was_given(values, quoted):
     assert quote(values) == quoted

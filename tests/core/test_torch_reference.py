@@ -79,6 +79,15 @@ def test_softmax_and_jacobian_norm_equals_finite_differences():
         np.testing.assert_allclose(found["jacobian_norm"][row], np.sqrt((jacobian**2).sum()), rtol=1e-7)
 
 
+def test_referee_takes_arrays_that_are_read_only_or_run_backwards():
+    backwards = np.arange(6.0).reshape(3, 2)[::-1]
+    read_only = np.broadcast_to([1.0, 0.0], (3, 2))  # torch warns of either: here a warning is an error
+    blocked_last = np.broadcast_to([True, True, False], (3, 3))
+    found = attention(read_only, backwards, backwards, blocked_last)
+    np.testing.assert_allclose(found["weights"].sum(axis=1), 1, rtol=1e-15)
+    np.testing.assert_array_equal(projection(read_only, np.eye(2)[::-1]), [[0, 1]] * 3)
+
+
 def test_encoder_layer_is_in_evaluation_mode_without_dropout_and_in_double_precision():
     layer = encoder_layer(draw(), 2)
     assert not any(module.training for module in layer.modules())

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
@@ -38,7 +39,7 @@ def run(at):
 
 def as_frame(table):
     """A chart's table as pandas, words as plain strings."""
-    frame = table.to_pandas()
+    frame = table if isinstance(table, pd.DataFrame) else table.to_pandas()
     categories = frame.select_dtypes("category").columns
     return frame.astype(dict.fromkeys(categories, object))
 
@@ -81,7 +82,7 @@ def bodies(at):
 
 def plain(body):
     """What a reader sees of a piece of HTML."""
-    return html.unescape(re.sub(r"<[^>]*>", " ", body))
+    return html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?bdi>", "", body)))
 
 
 def texts(at):
@@ -110,17 +111,43 @@ def check_line(at):
     return kind, plain(found[0]).strip(), html.unescape(title)
 
 
+def table_rows(table):
+    """Cells of an HTML table as a reader sees them, headings and total included."""
+    rows = re.findall(r"<tr.*?</tr>", table)
+    return [[plain(cell).strip() for cell in re.findall(r"<t[hd]>(.*?)</t[hd]>", row)] for row in rows]
+
+
 def worked_tables(at):
-    """Every table of worked arithmetic as rows of cells, headings and total included."""
-    tables = [body for body in bodies(at) if '<div class="worked' in body]
-    return [
-        [[plain(cell).strip() for cell in re.findall(r"<t[hd]>(.*?)</t[hd]>", row)] for row in re.findall("<tr.*?</tr>", t)]
-        for t in tables
-    ]
+    """Every table of worked arithmetic on the page."""
+    return [table_rows(body) for body in bodies(at) if '<div class="worked' in body]
 
 
-def widget(at, key):
-    return at.main.get_by_key(key)
+def settings_of(at):
+    """What the sidebar made of its controls, as every page reads it."""
+    return at.session_state["_settings"]
+
+
+def value_of(at, key):
+    """What a control holds; of a picker the number of what is picked, whatever its label."""
+    boxes = [box for box in at.selectbox if box.key == key]
+    return boxes[0].index if boxes else at.session_state[key]
+
+
+def values_of(at, keys):
+    return {key: value_of(at, key) for key in keys}
+
+
+def change(at, **values):
+    """Set controls by their keys, all in one run; a picker by number."""
+    for key, value in values.items():
+        control = at._tree.get_by_key(key)
+        (control.select_index if control.type == "selectbox" else control.set_value)(value)
+    return run(at)
+
+
+def press(at, label):
+    next(button for button in at.button if button.label == label).click()
+    return run(at)
 
 
 def numbers(at, key, name):

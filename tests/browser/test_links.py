@@ -1,0 +1,66 @@
+"""Links: each restores what the reader set, on the first visit too, and the Back button leads back."""
+
+import pytest
+from playwright.sync_api import expect
+
+from core.attention import self_attention
+from core.examples import draw_example
+from core.masks import causal_mask
+from tests.browser.page_object import TITLES, Dashboard, as_shown
+
+pytestmark = pytest.mark.browser
+
+LINK = {"text": "the cat saw the dog", "d": "16", "heads": "3", "seed": "7"}
+
+
+def test_first_visit_by_deep_link_after_a_server_start(first_tab: Dashboard) -> None:
+    tab = first_tab
+    tab.page.goto(f"{tab.address}/causal_mask?text=the+cat+saw+the+dog&d=16&heads=3&seed=7")
+    shown = tab.settled_texts("weights with the mask")
+    expect(tab.heading()).to_have_text("Causal mask")
+    assert tab.sidebar() == LINK
+
+    example = draw_example(tuple(LINK["text"].split()), d_head=16, n_heads=3, seed=7)
+    head = example.w_q[0], example.w_k[0], example.w_v[0]
+    weights = self_attention(example.x, *head, causal_mask(5)).attention.weights
+    assert shown == [as_shown(weight) for weight in weights.ravel()] + ["1.00"] * 5
+
+    labels = tab.chart("weights with the mask").locator(".role-axis-label text").all_text_contents()
+    words = ["0 the", "1 cat", "2 saw", "3 the", "4 dog"]
+    assert labels == [*words, "sum", *words]
+
+
+@pytest.mark.parametrize("path", TITLES, ids=lambda path: path or "home")
+def test_link_restores_the_sidebar_and_outlives_a_page_change(tab: Dashboard, path: str) -> None:
+    tab.open(path, **LINK)
+    assert tab.heading().text_content() == TITLES[path]
+    assert tab.sidebar() == LINK
+
+    tab.go_to("scaling_sweep" if path == "parameter_count" else "parameter_count")
+    assert tab.query() == LINK
+    assert tab.sidebar() == LINK
+
+
+def test_back_button_returns_to_a_page_with_its_values(tab: Dashboard) -> None:
+    tab.open("causal_mask", d=16, seed=7)
+    tab.go_to("order_blindness")
+    tab.page.go_back()
+    tab.arrive("causal_mask")
+    assert tab.query() == {"d": "16", "seed": "7"}
+    assert tab.sidebar() == LINK | {"text": "Meera bought a new bat", "heads": "2"}
+
+
+def test_back_button_after_slider_moves_on_both_pages(tab: Dashboard) -> None:
+    tab.open("query_key_value")
+    tab.slider("d: size of each key").press("ArrowRight")
+    expect(tab.chart("Q (5 × 5)")).to_be_visible()
+    tab.go_to("parameter_count")
+    tab.slider("d: size of each key").press("ArrowRight")
+    expect(tab.page.get_by_text("Model width: 2 heads × 6 = 12")).to_be_visible()
+    tab.settle()
+
+    tab.page.go_back()
+    tab.arrive("query_key_value")
+    expect(tab.chart("Q (5 × 5)")).to_be_visible()
+    assert tab.query() == {"d": "5"}
+    assert tab.sidebar()["d"] == "5"

@@ -1,0 +1,131 @@
+"""The line that compares NumPy with PyTorch: it agrees on every page, and says so when it differs or could not check."""
+
+import numpy as np
+import pytest
+
+from core import torch_reference
+from tests.pages.reading import check_line, open_page, press, texts
+from ui import torch_check
+
+COMPARED = {
+    "query_key_value": "attention",
+    "scaling_sweep": "softmax_and_jacobian_norm",
+    "causal_mask": "attention",
+    "order_blindness": "attention",
+    "parameter_count": "count_parameters",
+}
+"""Page to the function of `core.torch_reference` that it asks."""
+
+LINKS = {
+    "lesson": {},
+    "large": {"text": "the cat saw the dog", "d": "64", "heads": "12", "seed": "7"},
+    "one word": {"text": "word", "d": "1", "heads": "1"},
+}
+
+
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS.keys())
+@pytest.mark.parametrize("name", COMPARED)
+def test_it_agrees(name, link):
+    if name == "order_blindness" and link.get("text") == "word":
+        link = link | {"text": "two words", "positions": "rotary"}
+    kind, text, title = check_line(open_page(name, **link))
+    assert text.startswith("✓ NumPy = PyTorch: ")
+    assert kind == ""
+    assert "Why this tolerance: " in title
+    if name == "parameter_count":
+        assert text.endswith("exactly equal")
+    else:
+        assert "largest difference" in text
+        assert "tolerance" in text
+
+
+def test_it_agrees_with_the_mask_off_and_with_other_positions_and_biases():
+    for name, link in (
+        ("causal_mask", {"causal": "false"}),
+        ("order_blindness", {"positions": "learned table"}),
+        ("order_blindness", {"positions": "rotary"}),
+        ("parameter_count", {"d_model": "512", "block_heads": "8", "d_ff": "2048", "biases": "none"}),
+        ("parameter_count", {"biases": "no attention biases"}),
+        ("parameter_count", {"biases": "no linear biases"}),
+    ):
+        assert check_line(open_page(name, **link))[1].startswith("✓ NumPy = PyTorch: "), link
+
+
+def off_by(amount, function):
+    """The function with every result a little wrong."""
+
+    def wrong(*arguments, **options):
+        found = function(*arguments, **options)
+        if isinstance(found, dict):
+            return {key: np.asarray(value) + amount for key, value in found.items()}
+        return found + 1
+
+    return wrong
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_it_says_when_the_numbers_differ(name, monkeypatch):
+    function = COMPARED[name]
+    monkeypatch.setattr(torch_reference, function, off_by(1e-6, getattr(torch_reference, function)))
+    kind, text, _ = check_line(open_page(name))
+    assert kind == "differ"
+    assert text.startswith("✗ NumPy and PyTorch differ: ")
+    assert ("differ by 1" if name == "parameter_count" else "1.0e-06") in text
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_it_says_when_it_could_not_check(name, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("no <b>kernel</b> for this")
+
+    monkeypatch.setattr(torch_reference, COMPARED[name], broken)
+    at = open_page(name)
+    kind, text, _ = check_line(at)
+    assert kind == "unchecked"
+    assert text == "Not checked against PyTorch: RuntimeError: no <b>kernel</b> for this"
+    assert at.get("vega_lite_chart")
+
+
+def test_nan_on_the_other_side_is_a_difference(monkeypatch):
+    monkeypatch.setattr(torch_reference, "attention", off_by(np.nan, torch_reference.attention))
+    assert check_line(open_page("query_key_value"))[0] == "differ"
+
+
+@pytest.fixture
+def not_loaded(monkeypatch):
+    """As if nobody had loaded PyTorch yet; what is started is recorded instead."""
+    started = []
+    monkeypatch.setattr(torch_check, "_ready", lambda: False)
+    monkeypatch.setattr(torch_check, "start_loading", lambda: started.append(True))
+    return started
+
+
+@pytest.mark.parametrize("name", ["query_key_value", "scaling_sweep"])
+def test_it_says_that_it_is_waiting(name, not_loaded):
+    kind, text, _ = check_line(open_page(name))
+    assert (kind, text) == ("unchecked", "Not checked yet: PyTorch is being loaded …")
+    assert not_loaded == [True]
+
+
+@pytest.mark.parametrize("name", ["causal_mask", "order_blindness", "parameter_count"])
+def test_it_waits_for_the_reader_where_pytorch_is_not_loaded(name, not_loaded):
+    at = open_page(name)
+    assert not any("PyTorch is being loaded" in text for text in texts(at))
+    assert not_loaded == []
+    press(at, "Check against PyTorch")
+    assert check_line(at)[1] == "Not checked yet: PyTorch is being loaded …"
+    assert not_loaded == [True]
+
+
+def test_it_says_why_pytorch_could_not_be_loaded(monkeypatch, not_loaded):
+    monkeypatch.setitem(torch_check._state, "failed", ImportError("libtorch.so: no such file"))
+    at = open_page("query_key_value")
+    kind, text, _ = check_line(at)
+    assert kind == "unchecked"
+    assert text == "Not checked against PyTorch: it could not be loaded (libtorch.so: no such file)."
+    assert not_loaded == []
+    assert len(at.get("vega_lite_chart")) == 8
+
+
+def test_home_shows_no_check():
+    assert not any("PyTorch" in text for text in texts(open_page("home")))

@@ -1,0 +1,341 @@
+"""Settings and page controls from links, their notices, and values that stay while pages change."""
+
+import pytest
+
+from core.settings import Settings
+from tests.pages.reading import (
+    PAGES,
+    change,
+    chart,
+    go_to,
+    notices,
+    open_page,
+    press,
+    run,
+    said,
+    settings_of,
+    texts,
+    value_of,
+    values_of,
+)
+from ui.literal import literal
+
+DEFAULTS = {"text": "Meera bought a new bat", "d": 4, "heads": 2, "seed": 0}
+BAD_NUMBERS = ("", " ", "abc", "7.5", "1e1", "nan", "inf", "-1", "100000", "٣", "<b>", ["1", "2"])
+
+
+def assert_ignored(at, key, default):
+    """The control holds its default, nothing was raised, and one line says so."""
+    assert value_of(at, key) == default
+    (line,) = notices(at)
+    assert f"link's {key} was ignored: wanted " in line
+    assert ", given " in line
+    assert "Used instead: " in line
+
+
+# The sidebar
+
+
+def test_a_link_sets_every_control():
+    at = open_page("causal_mask", text="the cat saw the dog", d="16", heads="3", seed="7")
+    assert settings_of(at) == Settings("the cat saw the dog", 16, 3, 7)
+    assert notices(at) == []
+    assert (at.text_input(key="text").value, at.select_slider(key="d").value) == ("the cat saw the dog", 16)
+    assert (at.select_slider(key="heads").value, at.number_input(key="seed").value) == (3, 7)
+    assert said(at, "Model width") == " Model width: 3 heads × 16 = 48 "
+
+
+@pytest.mark.parametrize(("key", "value"), [("d", "1"), ("d", "64"), ("heads", "12"), ("seed", "9999"), ("seed", "0")])
+def test_the_ends_of_a_range_are_allowed(key, value):
+    at = open_page("home", **{key: value})
+    assert at.session_state[key] == int(value)
+    assert notices(at) == []
+
+
+@pytest.mark.parametrize("value", BAD_NUMBERS, ids=repr)
+@pytest.mark.parametrize("key", ["d", "heads", "seed"])
+def test_a_wrong_number_leaves_the_default_and_is_named(key, value):
+    assert_ignored(open_page("home", **{key: value}), key, DEFAULTS[key])
+
+
+@pytest.mark.parametrize("value", ["", " \t\n\u3000", ["one text", "another"]], ids=["empty", "blank", "twice"])
+def test_a_wrong_text_leaves_the_default_and_is_named(value):
+    at = open_page("query_key_value", text=value)
+    assert_ignored(at, "text", DEFAULTS["text"])
+    assert settings_of(at).words == ("Meera", "bought", "a", "new", "bat")
+
+
+def test_each_wrong_parameter_has_its_line_and_the_others_are_used():
+    at = open_page("home", d="x", heads="99", seed="-1", text="dog bites man")
+    assert [next(key for key in DEFAULTS if f"link's {key} " in line) for line in notices(at)] == ["d", "heads", "seed"]
+    assert settings_of(at) == Settings("dog bites man", 4, 2, 0)
+
+
+def test_a_notice_stays_until_its_control_is_changed():
+    at = run(open_page("home", d="x", heads="99"))
+    assert len(notices(at)) == 2
+    go_to(at, "causal_mask")
+    assert len(notices(at)) == 2
+    (line,) = notices(change(at, d=8))
+    assert "link's heads" in line
+
+
+@pytest.mark.parametrize(
+    "link", [{"unknown": "1"}, {"page": "zzz"}, {"embed": "true"}, {"D": "16"}, {"<b>": "<i>"}], ids=str
+)
+def test_an_unknown_parameter_is_ignored_in_silence(link):
+    at = open_page("home", **link)
+    assert settings_of(at) == Settings()
+    assert notices(at) == []
+
+
+def test_what_a_link_gave_is_shown_literally():
+    at = open_page("home", d="<i>x</i>")
+    assert "given “<i>x</i>”" in notices(at)[0]
+    assert not any("<i>" in element.proto.body for element in at.get("html"))
+
+
+def test_a_long_text_is_cut_between_words_and_said():
+    text = " ".join(f"word{i:03}" for i in range(100))
+    at = open_page("home", text=text)
+    kept = at.session_state["text"]
+    assert kept == " ".join(f"word{i:03}" for i in range(75))
+    assert len(kept) <= 600 < len(kept + " word075")
+    assert "wanted at most 600 characters, given 799. Used instead: its first 599" in notices(at)[0]
+
+
+def test_a_text_of_600_characters_is_kept():
+    text = " ".join(["bat"] * 150) + "t"
+    at = open_page("home", text=text)
+    assert len(text) == 600
+    assert at.session_state["text"] == text
+    assert notices(at) == []
+
+
+@pytest.mark.parametrize("text", ["a+b & c#d 100% é 🙂", "one\ntwo", "x=1&d=9 ?y"])
+def test_characters_of_a_link_arrive_as_sent(text):
+    at = open_page("home", text=text)
+    assert at.session_state["text"] == text
+    assert settings_of(at).d_head == 4
+
+
+@pytest.mark.parametrize(
+    ("n_words", "said_of_them"),
+    [
+        (1, "1 word analysed"),
+        (64, "64 words analysed"),
+        (65, "The first 64 of 65 words are analysed"),
+        (71, "The first 64 of 71 words are analysed"),
+    ],
+)
+def test_the_words_that_are_analysed_are_said(n_words, said_of_them):
+    at = open_page("home", text=" ".join(f"w{i}" for i in range(n_words)))
+    listed = said(at, "analysed")
+    assert said_of_them in listed
+    assert listed.split(":")[1].replace("·", " ").split() == [f"w{i}" for i in range(min(n_words, 64))]
+    assert len(chart(at, "Lines")) == min(n_words, 64) ** 2
+
+
+def test_a_text_without_spaces_gets_a_hint():
+    hint = "put a space between its words or characters to get more"
+    assert any(hint in text for text in texts(open_page("home", text="我喜欢机器学习")))
+    assert not any(hint in text for text in texts(open_page("home", text="bat")))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_an_emptied_sentence_gets_one_friendly_sentence(name):
+    at = change(open_page(name), text=" \t\u3000")
+    needs_words = name not in ("scaling_sweep", "parameter_count")
+    assert any("No word yet" in text for text in texts(at))
+    assert [info.value.startswith("This page needs a sentence") for info in at.info] == [True] * needs_words
+    assert not any("0 × 0" in text or "nan" in text.lower() for text in texts(at))
+    assert (len(at.get("vega_lite_chart")) == 0) == needs_words
+
+
+@pytest.mark.parametrize(
+    ("name", "link"),
+    [("order_blindness", {"text": "word"}), ("parameter_count", {"d_model": "33"})],
+    ids=["one word", "indivisible width"],
+)
+def test_notices_are_shown_where_a_page_ends_early_too(name, link):
+    assert any("link's seed was ignored" in line for line in notices(open_page(name, seed="x", **link)))
+
+
+def test_notices_are_shown_without_a_sentence_too():
+    (line,) = notices(change(open_page("causal_mask", d="x"), text=""))
+    assert "link's d was ignored" in line
+
+
+# Controls of the pages
+
+PAGE_LINKS = {
+    "home": {"head": 0, "query": 0},
+    "query_key_value": {"head": 0, "query": 0, "key": 3},
+    "scaling_sweep": {"keys": 5, "draws": 200, "dims": [4, 64, 512], "draw": 2},
+    "causal_mask": {"causal": True, "head": 0, "replace": 4, "n_query": 2, "n_key": 5},
+    "order_blindness": {"positions": "sinusoidal", "head": 0},
+    "parameter_count": {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
+}
+WRONG = {
+    "head": ("99", "-1", "7.5", "", ["0", "1"]),
+    "query": ("5", "Meera"),
+    "key": ("5", "nan"),
+    "keys": ("7", "5.0", ""),
+    "draws": ("201", "1e2"),
+    "dims": ("7", "4.0", "", "abc"),
+    "draw": ("3", "-1"),
+    "causal": ("maybe", "", "2", ["false", "true"], ["true", "false"]),
+    "replace": ("5", "bat"),
+    "n_query": ("9", "0", "2.5", " "),
+    "n_key": ("9", "nan"),
+    "positions": ("foo", "", ["rotary", "sinusoidal"]),
+    "d_model": ("7.5", "0", "16385", "1e3", "nan", "inf", "", ["48", "64"]),
+    "block_heads": ("0", "2.5"),
+    "d_ff": ("65537", "7.5"),
+    "layers": ("201", "1.5"),
+    "biases": ("foo", ""),
+}
+WRONG_LINKS = [
+    pytest.param(name, key, value, default, id=f"{name}-{key}={value}")
+    for name, controls in PAGE_LINKS.items()
+    for key, default in controls.items()
+    for value in (WRONG[key] if name != "home" else WRONG[key][:1])
+]
+
+
+@pytest.mark.parametrize(("name", "key", "value", "default"), WRONG_LINKS)
+def test_a_wrong_page_parameter_leaves_the_default_and_is_named(name, key, value, default):
+    assert_ignored(open_page(name, **{key: value}), key, default)
+
+
+GOOD_LINKS = [
+    ("home", {"head": "1", "query": "2"}, {"head": 1, "query": 2}),
+    ("query_key_value", {"head": "1", "query": "2", "key": "0"}, {"head": 1, "query": 2, "key": 0}),
+    ("scaling_sweep", {"keys": "8", "draws": "50"}, {"keys": 8, "draws": 50}),
+    ("scaling_sweep", {"dims": ["512", "4"], "draw": "0"}, {"dims": [512, 4], "draw": 0}),
+    ("causal_mask", {"causal": "false", "head": "1"}, {"causal": False, "head": 1}),
+    ("causal_mask", {"replace": "1", "by": "cat"}, {"replace": 1, "by": "cat"}),
+    ("causal_mask", {"n_query": "3", "n_key": "8"}, {"n_query": 3, "n_key": 8}),
+    ("order_blindness", {"positions": "rotary", "order": "1 0 2 3 4"}, {"positions": "rotary", "order": "1 0 2 3 4"}),
+    (
+        "parameter_count",
+        {"d_model": "512", "block_heads": "8", "d_ff": "2048", "layers": "6"},
+        {"d_model": 512, "block_heads": 8, "d_ff": 2048, "layers": 6},
+    ),
+    ("parameter_count", {"biases": "no attention biases"}, {"biases": "no attention biases"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "expected"), GOOD_LINKS, ids=lambda value: value if isinstance(value, str) else "&".join(value)
+)
+def test_a_page_parameter_is_used(name, link, expected):
+    at = open_page(name, **link)
+    assert values_of(at, expected) == expected
+    assert notices(at) == []
+
+
+def test_some_wrong_sizes_leave_the_right_ones():
+    at = open_page("scaling_sweep", dims=["64", "7"])
+    assert at.session_state["dims"] == [64]
+    assert "link's dims" in notices(at)[0]
+    assert "given “7”. Used instead: 64." in notices(at)[0]
+
+
+@pytest.mark.parametrize(
+    ("order", "part"),
+    [
+        ("1+1", "wanted each of 0 to 4 once, separated by spaces; given: 1+1. Used instead: 4 1 2 3 0"),
+        ("0 0 0 0 0", "wanted each of 0 to 4 once; given: 5 positions, without 1, 2, 3, 4. Used instead: 4 1 2 3 0"),
+        ("1 0", "given: 2 positions, without 2, 3, 4"),
+        ("0 1 2 3 4", "the sentence reads as before"),
+    ],
+)
+def test_a_wrong_order_is_explained(order, part):
+    at = open_page("order_blindness", order=order)
+    assert [part in line for line in notices(at)] == [True]
+
+
+@pytest.mark.parametrize("key", ["by", "order"])
+def test_a_text_that_is_given_twice_or_too_long_is_named(key):
+    name = "causal_mask" if key == "by" else "order_blindness"
+    for value in (["1", "2"], "9" * 301):
+        at = open_page(name, **{key: value})
+        assert any(f"link's {key} was ignored" in line for line in notices(at)), (value, notices(at))
+
+
+@pytest.mark.parametrize(("heads", "expected"), [(4, 2), (2, 1)], ids=["still there", "gone"])
+def test_a_head_that_no_longer_exists_falls_back_to_the_last(heads, expected):
+    at = change(open_page("causal_mask", heads="3"), head=2)
+    assert value_of(change(at, heads=heads), "head") == expected
+
+
+def test_pickers_follow_the_sentence_by_number():
+    at = change(open_page("query_key_value"), query=1, key=4)
+    assert values_of(change(at, text="the cat saw"), ("query", "key")) == {"query": 1, "key": 2}
+    assert values_of(change(at, text="one"), ("query", "key")) == {"query": 0, "key": 0}
+
+
+def test_pickers_tell_equal_words_apart():
+    at = change(open_page("query_key_value", text="the cat saw the dog"), query=3)
+    assert value_of(at, "query") == 3
+    assert at.selectbox(key="query").options == ["0 the", "1 cat", "2 saw", "3 the", "4 dog"]
+
+
+# Values stay
+
+
+def test_the_sidebar_keeps_its_values_on_every_page_and_back():
+    at = change(open_page("query_key_value"), text="my own words", d=32, heads=3, seed=11)
+    for name in (*PAGES, "query_key_value"):
+        assert settings_of(go_to(at, name)) == Settings("my own words", 32, 3, 11)
+        assert at.text_input(key="text").value == "my own words"
+        assert at.select_slider(key="d").value == 32
+
+
+CHANGES = {
+    "causal_mask": {"causal": False, "replace": 1, "by": "cat", "n_query": 5, "n_key": 3, "head": 1},
+    "order_blindness": {"positions": "rotary", "order": "1 0 2 3 4", "head": 1},
+    "scaling_sweep": {"keys": 8, "draws": 50, "dims": [64, 4]},
+    "parameter_count": {"d_model": 512, "block_heads": 8, "d_ff": 2048, "layers": 6},
+    "query_key_value": {"head": 1, "query": 2, "key": 1},
+}
+
+
+@pytest.mark.parametrize(("name", "changes"), CHANGES.items(), ids=CHANGES)
+def test_controls_of_a_page_keep_their_values_over_a_visit_to_another(name, changes):
+    at = change(open_page(name), **changes)
+    assert values_of(at, changes) == changes
+    go_to(go_to(at, "home"), name)
+    assert values_of(at, changes) == changes
+
+
+# Lesson values
+
+LESSON = {
+    "home": DEFAULTS,
+    "query_key_value": DEFAULTS | {"head": 0, "query": 0, "key": 3},
+    "scaling_sweep": DEFAULTS | {"seed": 1, "dims": [4, 64, 512], "keys": 5},
+    "causal_mask": DEFAULTS | {"head": 0, "causal": True},
+    "order_blindness": {
+        "text": "dog bites the man", "d": 4, "heads": 2, "seed": 3, "head": 0, "order": "3 1 2 0", "positions": "sinusoidal",
+    },
+    "parameter_count": DEFAULTS | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_lesson_values_set_everything(name):
+    """After every control was changed, and the sentence emptied, too."""
+    at = open_page(name, text="la lo lu li le", d="7", heads="5", seed="99")
+    change(at, **CHANGES.get(name, {}))
+    change(at, text="")
+    press(at, "Lesson values")
+    assert values_of(at, LESSON[name]) == LESSON[name]
+    assert at.text_input(key="text").value == LESSON[name]["text"]
+    assert settings_of(at) == Settings(*(LESSON[name][key] for key in ("text", "d", "heads", "seed")))
+    assert "words analysed" in said(at, "analysed")
+
+
+def test_literal_isolates_and_escapes():
+    assert literal('<b a="1">&') == "<bdi>&lt;b a=&quot;1&quot;&gt;&amp;</bdi>"

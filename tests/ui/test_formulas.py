@@ -1,0 +1,252 @@
+"""The arithmetic that is written out: the numbers of core, to the digit printed, with the words as typed."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from core.attention import self_attention
+from core.examples import draw_example
+from core.masks import causal_mask
+from core.parameter_count import PRESETS, encoder_block_parameters
+from core.scaling import single_draws
+from tests.pages.reading import plain, table_rows
+from ui import formulas
+from ui.literal import literal
+
+CASES = {
+    "lesson": (("Meera", "bought", "a", "new", "bat"), 4, 2, 0, 0, (0, 3)),
+    "lesson, head 1": (("Meera", "bought", "a", "new", "bat"), 4, 2, 0, 1, (4, 0)),
+    "one word": (("word",), 1, 1, 5, 0, (0, 0)),
+    "repeated words": (("the", "cat", "saw", "the", "dog"), 7, 3, 9, 2, (3, 0)),
+    "d = 64": (("dog", "bites", "man"), 64, 12, 3, 11, (2, 1)),
+}
+
+
+@pytest.fixture(params=CASES.values(), ids=CASES.keys())
+def case(request):
+    words, d_head, n_heads, seed, head, cell = request.param
+    example = draw_example(words, d_head, n_heads, seed)
+    run = self_attention(example.x, example.w_q[head], example.w_k[head], example.w_v[head])
+    return words, d_head, run, cell
+
+
+def number(text):
+    """A written number, real minus sign and all, and half of its last digit."""
+    digits = len(text.partition(".")[2])
+    return float(text.replace("−", "-")), 0.5 * 10**-digits * (1 + 1e-9)
+
+
+def assert_written(texts, values):
+    assert len(texts) == len(values)
+    for text, value in zip(texts, values, strict=True):
+        written, half = number(text)
+        assert abs(written - value) <= half, (text, value)
+
+
+def test_dot_product(case):
+    _, d_head, run, (query, key) = case
+    q, k = run.q[query], run.k[key]
+    header, *rows, total = table_rows(formulas.dot_product(q, k))
+    assert header == ["j", "q", "k", "q × k"]
+    assert [row[0] for row in rows] == [str(j) for j in range(d_head)]
+    for column, values in ((1, q), (2, k), (3, q * k)):
+        assert_written([row[column] for row in rows], values)
+    assert total[:3] == ["score", "", ""]
+    assert_written(total[3:], [run.attention.scores[query, key]])
+
+
+def test_division_by_the_root(case):
+    _, d_head, run, cell = case
+    score, scaled, _ = formulas.cell_of(run.attention, *cell)
+    text = plain(formulas.scaled(score, scaled, d_head))
+    raw, root, result = re.match(r" (\S+) ÷ √(\d+) = (\S+) ", text).groups()
+    assert root == str(d_head)
+    assert_written([raw, result], [run.attention.scores[cell], run.attention.scaled_scores[cell]])
+    assert_written(re.findall(r"√\d+ = ([\d.]+),", text), [math.sqrt(d_head)])
+    assert "masked" not in text
+
+
+def test_division_under_a_mask_says_what_replaced_the_result(case):
+    _, d_head, run, cell = case
+    score = float(run.attention.scores[cell])
+    text = plain(formulas.scaled(score, -math.inf, d_head, masked=True))
+    assert_written([re.match(r" (?:\S+) ÷ √\d+ = (\S+) ", text)[1]], [score / math.sqrt(d_head)])
+    assert "replaced by −∞" in text
+
+
+def test_softmax_of_a_row(case):
+    words, _, run, (query, key) = case
+    labels = [f"{i} {word}" for i, word in enumerate(words)]
+    scores, weights = run.attention.scaled_scores[query], run.attention.weights[query]
+    html = formulas.softmax_row(labels, scores, weights, key)
+    header, *rows, total = table_rows(html)
+    assert [row[0] for row in rows] == labels
+    exponentials = np.exp(scores - scores.max())
+    for column, values in ((1, scores), (2, exponentials), (3, weights)):
+        assert_written([row[column] for row in rows], values)
+    assert_written([header[2].removeprefix("e s − ")], [scores.max()])
+    assert_written(total[2:], [exponentials.sum(), 1.0])
+    picked = re.findall(r'<tr class="picked">(.*?)</tr>', html)
+    assert [plain(row).split()[0] for row in picked] == [str(key)]
+
+
+def test_softmax_of_a_masked_row(case):
+    words, _, run, (query, _) = case
+    scores = np.where(causal_mask(len(words))[query], run.attention.scaled_scores[query], -np.inf)
+    weights = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    rows = table_rows(formulas.softmax_row(list(words), scores, weights, 0))[1:-1]
+    assert [row[1:] for row in rows[query + 1 :]] == [["−∞", "0.000", "0.000"]] * (len(words) - query - 1)
+
+
+def test_softmax_of_a_row_without_any_key():
+    assert "No allowed key" in formulas.softmax_row(["0 a"], [-np.inf], [0.0], 0)
+
+
+def test_contribution_of_a_value(case):
+    _, d_head, run, (query, key) = case
+    weight, v, output = run.attention.weights[query, key], run.v[key], run.attention.output[query]
+    header, *rows = table_rows(formulas.contribution(weight, v, output))
+    assert_written([header[2].removesuffix(" v")], [weight])
+    assert len(rows) == d_head
+    for column, values in ((1, v), (2, weight * v), (3, output)):
+        assert_written([row[column] for row in rows], values)
+
+
+def test_shares_fall_and_add_up(case):
+    words, _, run, (query, _) = case
+    labels = [f"{i} {word}" for i, word in enumerate(words)]
+    weights = run.attention.weights[query]
+    _, *rows, total = table_rows(formulas.shares(labels, weights))
+    order = sorted(range(len(words)), key=lambda j: -weights[j])
+    assert [row[0] for row in rows] == [labels[j] for j in order]
+    assert_written([row[2] for row in rows], weights[order])
+    assert total == ["row sum", "", "1.000"]
+
+
+def test_the_lesson_table_of_single_draws():
+    rows = table_rows(formulas.single_draws_table(single_draws((4, 64, 512), 5, 1)))[1:]
+    assert rows == [
+        ["d = 4", "0.48", "0.29", "0.25"],
+        ["d = 64", "5.73", "0.94", "0.38"],
+        ["d = 512", "14.71", "0.93", "0.31"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("position", "with_mask", "without", "parts"),
+    [
+        (
+            2,
+            [0.0, 0.0, 0.25],
+            [0.1, 0.2, 0.3],
+            ["the 2 rows before it moved by exactly 0", "3 of 3 rows moved, the least by 1.00e-01"],
+        ),
+        (
+            1,
+            [0.0, 0.5, 0.25],
+            [0.1, 0.2, 0.3],
+            ["the row before it moved by exactly 0", "Rows from 1 on moved by up to 0.500"],
+        ),
+        (
+            0,
+            [0.5, 0.5, 0.75],
+            [0.0, 0.2, 0.3],
+            ["No row stands before it", "moved by up to 0.750", "2 of 3 rows moved"],
+        ),
+        (2, [0.0, 1e-9, 0.25], [0.1, 0.2, 0.3], ["a row before it moved by 1.00e-09: that is a leak"]),
+    ],
+    ids=["last word", "second word", "first word", "a leak"],
+)
+def test_leak_verdict(position, with_mask, without, parts):
+    text = " ".join(plain(formulas.leak_verdict(("a", "b", "c"), position, "d", with_mask, without)).split())
+    assert f"{'abc'[position]} (position {position}) became d" in text
+    assert all(part in text for part in parts), text
+
+
+@pytest.mark.parametrize(
+    ("title", "largest", "turned", "part"),
+    [
+        (
+            "without positions",
+            1e-16,
+            False,
+            "only moved along with their words; largest difference 1.0e-16, rounding only.",
+        ),
+        ("with positions (rotary)", 0.0, True, "With d = 1 there is no pair of features to turn"),
+        ("without positions", 0.0, True, "rounding only."),
+        ("with positions (sinusoidal)", 2.16661, False, "the outputs changed; largest difference 2.167."),
+    ],
+)
+def test_order_verdict(title, largest, turned, part):
+    text = plain(formulas.order_verdict(title, largest, turned)).strip()
+    assert part in text
+    assert text.startswith("With")
+
+
+def test_published_totals():
+    text = plain(formulas.published(PRESETS, 768, 12, 3072, 12, "all", 7_087_872))
+    assert "✓ BERT base: 7,087,872 a block" in text
+    assert "✓ Whole model 109,482,240 = 12 blocks, 85,054,464" in text
+    assert "✓ Whole model 124,439,808 = 12 blocks, 85,054,464" in text
+    assert "✗" not in text
+
+
+def test_published_totals_are_compared():
+    text = plain(formulas.published(PRESETS, 32, 4, 64, 1, "all", 8_545))
+    assert "✗ Lesson block: 8,544 a block" in text
+    assert "✓" not in text
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(32, 4, 64, 1, "none"), (32, 8, 64, 1, "all"), (33, 3, 64, 1, "all")],
+    ids=["no biases", "other heads", "other width"],
+)
+def test_nothing_is_claimed_where_no_total_was_published(sizes):
+    text = plain(formulas.published(PRESETS, *sizes, 8_544))
+    assert text.strip()  # Streamlit raises on an empty one
+    assert not {"✓", "✗"} & set(text)
+
+
+def test_shares_of_the_parts():
+    text = plain(formulas.parts_legend(encoder_block_parameters(32, 4, 64)))
+    assert re.findall(r"■ ([a-z -]+) ([\d.]+) %", text) == [
+        ("attention", "49.4"),
+        ("feed-forward", "49.1"),
+        ("layer norm", "1.5"),
+    ]
+
+
+# Words as typed
+
+WORDS = ("<script>alert(1)</script>", "&lt;", '"quoted"', "it's", "<b>x</b>", "a&b", "</bdi>", "$x$", "**bold**", "\\n")
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda word: formulas.softmax_row([word], [0.0], [1.0], 0),
+        lambda word: formulas.shares([word], [1.0]),
+        lambda word: formulas.leak_verdict((word,), 0, word, [0.5], [0.5]),
+        lambda word: formulas.two_sentences((word,), (word,)),
+        literal,
+    ],
+    ids=["softmax", "shares", "leak", "two sentences", "literal"],
+)
+def test_words_are_shown_as_typed_and_never_act(write, word):
+    html = write(word)
+    assert word in plain(html)
+    tags = set(re.findall(r"</?([a-zA-Z!]\w*)", html))
+    assert tags <= {"div", "table", "thead", "tbody", "tr", "th", "td", "bdi", "p", "b", "br", "span", "sup"}
+    assert html.count("<bdi>") == html.count("</bdi>")
+    assert "<b>x" not in html
+
+
+def test_two_sentences_keep_their_words_apart():
+    first, second = re.findall("<p.*?</p>", formulas.two_sentences(("dog", "bites", "man"), ("man", "bites", "dog")))
+    assert plain(first).split() == ["sentence", "dog", "bites", "man"]
+    assert plain(second).split() == ["new", "order", "man", "bites", "dog"]
+    assert first.count("<bdi>") == 3  # each word with a reading direction of its own
