@@ -155,7 +155,9 @@ def self_attention(
     ([[1, 0, 1], [2, 4, 4], [2, 2, 3]], [0.75174, 1.0])
     """
     rows, *projections = (np.asarray(array, dtype=np.float64) for array in (x, w_q, w_k, w_v))
-    if rows.ndim < 2 or any(w.ndim != 2 or w.shape[0] != rows.shape[-1] for w in projections):
+    if rows.ndim < 2:
+        raise ValueError(f"x needs the axes (position, d_model); got shape {rows.shape}")
+    if any(w.ndim != 2 or w.shape[0] != rows.shape[-1] for w in projections):
         given = ", ".join(str(w.shape) for w in projections)
         raise ValueError(f"w_q, w_k and w_v must have shape ({rows.shape[-1]}, d_head); got {given}")
     q, k, v = (rows @ w for w in projections)

@@ -30,8 +30,8 @@ def gelu(x: ArrayLike, approximate: bool = False) -> Floats:
 
     Raises
     ------
-    TypeError
-        x is not made of real numbers.
+    ValueError
+        x is text.
 
     Notes
     -----
@@ -45,7 +45,8 @@ def gelu(x: ArrayLike, approximate: bool = False) -> Floats:
     """
     values = np.asarray(x, dtype=np.float64)
     if approximate:
-        return 0.5 * values * (1.0 + np.tanh(math.sqrt(2.0 / math.pi) * (values + 0.044715 * values**3)))
+        with np.errstate(over="ignore"):  # the cube of a huge number is infinite, and its tanh 1 as it should be
+            return 0.5 * values * (1.0 + np.tanh(math.sqrt(2.0 / math.pi) * (values + 0.044715 * values**3)))
     return 0.5 * values * (1.0 + np.asarray(_erf(values / math.sqrt(2.0)), dtype=np.float64))
 
 
@@ -64,8 +65,8 @@ def relu(x: ArrayLike) -> Floats:
 
     Raises
     ------
-    TypeError
-        x is not made of real numbers.
+    ValueError
+        x is text.
 
     Examples
     --------

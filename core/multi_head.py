@@ -134,11 +134,19 @@ def multi_head_attention(
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
     x, w_q, w_k, w_v = (np.asarray(array, dtype=np.float64) for array in (x, w_q, w_k, w_v))
+    if x.ndim < 2:
+        raise ValueError(f"x needs the axes (position, d_model); got shape {x.shape}")
+    n_heads = w_q.shape[0] if w_q.ndim else 1
     for name, w in (("w_q", w_q), ("w_k", w_k), ("w_v", w_v)):
-        if w.ndim != 3 or w.shape[1] != x.shape[-1] or w.shape[0] != w_q.shape[0]:
-            wanted = f"({w_q.shape[0]}, {x.shape[-1]}, d_head)"
+        if w.ndim != 3 or w.shape[:2] != (n_heads, x.shape[-1]):
+            wanted = f"({n_heads}, {x.shape[-1]}, d_head)"
             raise ValueError(f"{name} must have shape (head, d_model, d_head) = {wanted}; got {w.shape}")
     spread = x[..., None, :, :]  # (..., 1, position, d_model): the same rows for every head
     heads = attend(spread @ w_q, spread @ w_k, spread @ w_v, may_attend)
     joined = merge_heads(heads.output)
-    return MultiHead(heads, joined, joined if w_o is None else joined @ np.asarray(w_o, dtype=np.float64))
+    if w_o is None:
+        return MultiHead(heads, joined, joined)
+    mix = np.asarray(w_o, dtype=np.float64)
+    if mix.ndim != 2 or mix.shape[0] != joined.shape[-1]:
+        raise ValueError(f"w_o must have shape ({joined.shape[-1]}, d_model); got {mix.shape}")
+    return MultiHead(heads, joined, joined @ mix)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from core.tokens import split_words
+from core.tokens import fit, shorten, split_words
 
 MAX_CHARACTERS = 600
 MAX_WORDS = 64
@@ -142,11 +142,13 @@ def read_sentence(text: str) -> str:
         raise ValueError("at least one word")
     if len(text) <= MAX_CHARACTERS:
         return text
-    kept = text[:MAX_CHARACTERS]
-    # Where the cut falls inside a word, the word goes, so that no emoji or letter is left in half.
-    if not text[MAX_CHARACTERS].isspace() and len(split_words(kept)) > 1:
-        kept = kept[: len(kept) - len(kept.split()[-1])]
-    return kept.rstrip()
+    whole = text.strip()
+    kept = whole[:MAX_CHARACTERS]
+    if len(whole) == len(kept) or kept[-1].isspace() or whole[len(kept)].isspace():
+        return kept.rstrip()
+    # The cut falls inside a word: the word goes; a first word longer than all is cut between visible characters.
+    before, *_ = kept.rsplit(None, 1)
+    return before if before != kept else fit(whole, MAX_CHARACTERS)
 
 
 def from_query(query: Mapping[str, list[str]]) -> tuple[Settings, tuple[Ignored, ...]]:
@@ -204,7 +206,7 @@ def quote(values: list[str]) -> str:
     Returns
     -------
     str
-        The values in quotation marks, cut after twenty characters.
+        The values in quotation marks, each at most twenty columns wide.
 
     Examples
     --------
@@ -216,7 +218,7 @@ def quote(values: list[str]) -> str:
     cleaned = [" ".join(split_words(value)) for value in values]
     if not any(cleaned):
         return "only white space"
-    return " and ".join(f"“{value[:20]}…”" if len(value) > 20 else f"“{value}”" for value in cleaned)
+    return " and ".join(f"“{shorten(value, 20)}”" for value in cleaned)
 
 
 def to_query(settings: Settings) -> dict[str, list[str]]:

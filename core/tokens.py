@@ -112,7 +112,37 @@ def shorten(word: str, width: int = 10) -> str:
 
 
 def _columns(cluster: str) -> int:
-    return 2 if unicodedata.east_asian_width(cluster[0]) in "WF" else 1
+    # A flag is two regional indicators, and U+FE0F asks for the picture form of a sign: both are drawn wide.
+    wide = any(unicodedata.east_asian_width(c) in "WF" or c == "\ufe0f" for c in cluster)
+    return 2 if wide or regex.match(r"\p{Regional_Indicator}", cluster) else 1
+
+
+def fit(text: str, length: int) -> str:
+    """As much of a text as has at most so many characters, cut between visible characters.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    length : int
+        Code points allowed.
+
+    Returns
+    -------
+    str
+        A beginning of the text; empty where its first visible character is longer than allowed.
+
+    Examples
+    --------
+    >>> fit("ab🇮🇳", 3)
+    'ab'
+    """
+    end = 0
+    for cluster in regex.finditer(r"\X", text):
+        if cluster.end() > length:
+            break
+        end = cluster.end()
+    return text[:end]
 
 
 def label_words(words: tuple[str, ...], width: int = 10) -> tuple[str, ...]:

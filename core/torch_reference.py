@@ -171,6 +171,7 @@ def encoder_layer(
     if not bias and any(offset is not None for offset in offsets):
         raise ValueError("PyTorch's layer has all biases or none; got some of them")
     d_model, d_ff = p.w_1.shape
+    # Without memory of its own the layer draws no first values, which would move PyTorch's global generator.
     layer = nn.TransformerEncoderLayer(
         d_model,
         n_heads,
@@ -180,6 +181,7 @@ def encoder_layer(
         batch_first=True,
         norm_first=norm_position == "pre",
         bias=bias,
+        device="meta",
         dtype=torch.float64,
     )
     state = {
@@ -200,7 +202,7 @@ def encoder_layer(
         "norm2.bias": p.norm_2_shift,
     }
     state |= {name: offset for name, offset in named.items() if offset is not None}
-    layer.load_state_dict({name: _tensor(array) for name, array in state.items()})
+    layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
     return layer.eval()
 
 

@@ -101,8 +101,8 @@ class Dashboard:
 
     def arrive(self, path: str) -> None:
         """Wait until another page of the dashboard is there."""
-        expect(self.page).to_have_url(re.compile(rf"://[^/]+/{path}(\?|$)"), timeout=30_000)
-        expect(self.heading()).to_have_text(TITLES[path], timeout=30_000)
+        expect(self.page).to_have_url(re.compile(rf"://[^/]+/{path}(\?|$)"))
+        expect(self.heading()).to_have_text(TITLES[path])
         self.settle()
 
     def go_to(self, path: str) -> None:
@@ -161,7 +161,7 @@ class Dashboard:
 
     def settled_texts(self, title: str) -> list[str]:
         """Wait for a chart of this title and read the numbers in its cells, row by row."""
-        expect(self.chart(title)).to_be_visible(timeout=30_000)
+        expect(self.chart(title)).to_be_visible()
         self.settle()
         return cell_texts(self.chart(title))
 
@@ -173,6 +173,15 @@ def cell_texts(chart: Locator) -> list[str]:
              .filter(text => text.getAttribute('opacity') !== '0').map(text => text.textContent)"""
     )
     return texts
+
+
+def cell_values(chart: Locator, name: str) -> list[float]:
+    """Values of a matrix in full precision, as the cells tell them to a screen reader; numbers hidden or not."""
+    labels: list[str] = chart.locator("g.mark-rect path").evaluate_all(
+        "cells => cells.map(cell => cell.getAttribute('aria-label') ?? '')"
+    )
+    found = [re.search(rf"; {re.escape(name)}: ([−0-9.]+);", label) for label in labels]
+    return [float(match[1].replace("−", "-")) for match in found if match]
 
 
 def as_shown(value: float) -> str:

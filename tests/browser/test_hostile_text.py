@@ -15,7 +15,7 @@ def test_markup_is_shown_as_typed(tab: Dashboard) -> None:
         listed = tab.page.get_by_label("words analysed").locator("bdi").all_inner_texts()
         assert listed == [shorten(word, 24) for word in WORDS], path
         if path == "query_key_value":
-            assert tab.picker("Query").input_value() == f"query: 0 {WORDS[0]}"
+            assert tab.picker("query").input_value() == f"0 {WORDS[0]}"
             labels = tab.chart("weights: softmax").locator(".role-axis-label text").all_text_contents()
             assert labels[-len(WORDS) :] == [f"{place} {shorten(word)}" for place, word in enumerate(WORDS)]
         if path == "":

@@ -41,6 +41,15 @@ def test_link_restores_the_sidebar_and_outlives_a_page_change(tab: Dashboard, pa
     assert tab.sidebar() == LINK
 
 
+@pytest.mark.parametrize(("query", "key"), [("4 bat", "2 a"), ("4", "2")], ids=["words", "numbers"])
+def test_link_restores_and_keeps_the_chosen_cell(tab: Dashboard, query: str, key: str) -> None:
+    tab.open("query_key_value", query=query, key=key, head=1)
+    shown = {name: tab.picker(name).input_value() for name in ("query", "key", "head")}
+    assert shown == {"query": "4 bat", "key": "2 a", "head": "1"}
+    assert tab.query() == shown
+    expect(tab.page.locator(".notice")).to_have_count(0)
+
+
 def test_back_button_returns_to_a_page_with_its_values(tab: Dashboard) -> None:
     tab.open("causal_mask", d=16, seed=7)
     tab.go_to("order_blindness")

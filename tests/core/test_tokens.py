@@ -115,7 +115,6 @@ def test_shorten_cuts_between_visible_characters(word, width, expected):
     assert shorten(word, width) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="core.tokens._columns counts a flag (east_asian_width N) as one column, not two")
 def test_shorten_counts_a_flag_as_an_emoji():
     assert shorten(INDIA * 3, 5) == INDIA * 2 + "…"
 

@@ -1,4 +1,4 @@
-"""The line that compares NumPy with PyTorch: it agrees on every page, and says so when it differs or could not check."""
+"""The line that compares NumPy with PyTorch: agreement on every page, a difference, and a check that could not run."""
 
 import numpy as np
 import pytest

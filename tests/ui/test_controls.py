@@ -53,9 +53,14 @@ def test_the_ends_of_a_range_are_allowed(key, value):
 
 
 @pytest.mark.parametrize("value", BAD_NUMBERS, ids=repr)
-@pytest.mark.parametrize("key", ["d", "heads", "seed"])
-def test_a_wrong_number_leaves_the_default_and_is_named(key, value):
-    assert_ignored(open_page("home", **{key: value}), key, DEFAULTS[key])
+def test_a_wrong_number_leaves_the_default_and_is_named(value):
+    """Of the size, the number of heads and the seed alike."""
+    at = open_page("home", d=value, heads=value, seed=value)
+    assert settings_of(at) == Settings()
+    assert values_of(at, DEFAULTS) == DEFAULTS
+    for line, key in zip(notices(at), ("d", "heads", "seed"), strict=True):
+        assert f"link's {key} was ignored: wanted " in line
+        assert f"Used instead: {DEFAULTS[key]}." in line
 
 
 @pytest.mark.parametrize("value", ["", " \t\n\u3000", ["one text", "another"]], ids=["empty", "blank", "twice"])
@@ -227,7 +232,7 @@ GOOD_LINKS = [
 
 
 @pytest.mark.parametrize(
-    ("name", "link", "expected"), GOOD_LINKS, ids=lambda value: value if isinstance(value, str) else "&".join(value)
+    ("name", "link", "expected"), [pytest.param(*entry, id=f"{entry[0]}-{'&'.join(entry[1])}") for entry in GOOD_LINKS]
 )
 def test_a_page_parameter_is_used(name, link, expected):
     at = open_page(name, **link)

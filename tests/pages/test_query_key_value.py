@@ -1,0 +1,208 @@
+"""Query, key, value: every matrix is core's, the lesson's figures are there, and the picked cell is worked out."""
+
+import json
+
+import numpy as np
+import pytest
+
+from core.attention import self_attention
+from core.examples import draw_example
+from tests.pages.reading import (
+    ROOT,
+    change,
+    chart,
+    charts,
+    click_cell,
+    go_to,
+    matrix,
+    numbers,
+    open_page,
+    row_sums,
+    said,
+    values_of,
+    worked_tables,
+)
+
+GOLDEN = json.loads((ROOT / "tests" / "data" / "golden.json").read_text(encoding="utf-8"))["query_key_value"]
+MATRICES = {
+    "Embeddings X": None, "W_q": "w", "W_k": "w", "W_v": "w", "Scores": None, "Scaled scores": None,
+    "Attention weights": None, "Output": None,
+}  # fmt: skip
+TABLES = {"X": "X", "W_q": "W_q", "W_k": "W_k", "W_v": "W_v", "Q": "Q", "K": "K", "V": "V", "scores": "raw_scores",
+          "scaled scores": "scaled_scores", "weights": "weights", "output": "output"}  # fmt: skip
+OTHER = {"text": "the cat saw the dog", "d": "3", "heads": "3", "seed": "7"}
+
+
+def run_of(words, d_head, n_heads, seed, head):
+    example = draw_example(words, d_head, n_heads, seed)
+    projections = example.w_q[head], example.w_k[head], example.w_v[head]
+    return example.x, projections, self_attention(example.x, *projections)
+
+
+def assert_shown(at, words, sizes, head):
+    x, projections, run = run_of(words, *sizes, head)
+    attention = run.attention
+    pictures = {
+        ("Embeddings X", None): x,
+        ("Scores", None): attention.scores,
+        ("Scaled scores", None): attention.scaled_scores,
+        ("Attention weights", None): attention.weights,
+        ("Output", None): attention.output,
+    }
+    for name, w, made in zip("qkv", projections, (run.q, run.k, run.v), strict=True):
+        pictures[f"W_{name}", "w"] = w
+        pictures[f"W_{name}", "made"] = made
+    for (alt, part), values in pictures.items():
+        np.testing.assert_allclose(matrix(at, alt, part=part).astype(float), values, rtol=0, atol=1e-12, err_msg=alt)
+
+
+def test_every_picture_holds_the_numbers_of_core():
+    assert_shown(open_page("query_key_value"), ("Meera", "bought", "a", "new", "bat"), (4, 2, 0), 0)
+
+
+def test_every_picture_follows_sentence_sizes_seed_and_head():
+    at = open_page("query_key_value", **OTHER)
+    words = tuple(OTHER["text"].split())
+    assert_shown(at, words, (3, 3, 7), 0)
+    assert_shown(change(at, head=2), words, (3, 3, 7), 2)
+    assert_shown(change(at, d=5, seed=8), words, (5, 3, 8), 2)
+    assert_shown(change(at, text="dog bites man"), ("dog", "bites", "man"), (5, 3, 8), 2)
+
+
+def test_the_lesson_s_weights_as_printed():
+    at = open_page("query_key_value")
+    assert matrix(at, "Attention weights", "text").tolist() == [
+        [f"{w:.2f}" for w in row] for row in GOLDEN["lesson_prints"]
+    ]
+    assert row_sums(at, "Attention weights") == ["1.00"] * 5
+
+
+@pytest.mark.parametrize(("alt", "part", "golden"), [
+    ("Embeddings X", None, "X"), ("W_q", "w", "W_q"), ("W_q", "made", "Q"), ("W_k", "w", "W_k"), ("W_k", "made", "K"),
+    ("W_v", "w", "W_v"), ("W_v", "made", "V"), ("Scores", None, "raw_scores"), ("Scaled scores", None, "scaled_scores"),
+    ("Attention weights", None, "weights"), ("Output", None, "output"),
+])  # fmt: skip
+def test_the_lesson_s_figures_rounded(at_lesson, alt, part, golden):
+    texts = matrix(at_lesson, alt, "text", part)
+    assert [[float(text.replace("−", "-")) for text in row] for row in texts] == np.round(GOLDEN[golden], 2).tolist()
+
+
+@pytest.fixture(scope="module")
+def at_lesson():
+    return open_page("query_key_value")
+
+
+def test_the_tables_behind_the_pictures_hold_the_lesson_s_figures():
+    at = open_page("query_key_value")
+    for name, golden in TABLES.items():
+        table = numbers(at, "qkv_numbers", name)
+        np.testing.assert_allclose(table.to_numpy(), GOLDEN[golden], rtol=0, atol=1e-12, err_msg=name)
+    assert list(numbers(at, "qkv_numbers", "scores").columns) == ["0 Meera", "1 bought", "2 a", "3 new", "4 bat"]
+
+
+def test_shapes_are_named():
+    at = open_page("query_key_value", **OTHER)
+    specs = " ".join(element.proto.spec for element in at.get("vega_lite_chart"))
+    for shape in (
+        "X (5 × 9)",
+        "W_q (9 × 3)",
+        "Q (5 × 3)",
+        "V (5 × 3)",
+        "scores Q Kᵀ (5 × 5)",
+        "(5 × 5)",
+        "output (5 × 3)",
+    ):
+        assert json.dumps(shape)[1:-1] in specs or shape in specs
+
+
+def assert_worked_out(at, words, sizes, head, query, key):
+    """The arithmetic of one cell has that cell's operands, and the pictures outline them."""
+    _, _, run = run_of(words, *sizes, head)
+    attention = run.attention
+    dot, softmax, contribution = worked_tables(at)
+    assert [row[1] for row in dot[1:-1]] == written(run.q[query])
+    assert [row[2] for row in dot[1:-1]] == written(run.k[key])
+    assert dot[-1][3] == written([attention.scores[query, key]])[0]
+    division = said(at, f"÷ √{sizes[0]} =").split()
+    assert (division[0], division[4]) == tuple(
+        written([attention.scores[query, key], attention.scaled_scores[query, key]])
+    )
+    assert [row[0] for row in softmax[1:-1]] == [f"{i} {word}" for i, word in enumerate(words)]
+    assert [row[1] for row in softmax[1:-1]] == written(attention.scaled_scores[query])
+    assert [row[3] for row in softmax[1:-1]] == written(attention.weights[query])
+    assert [row[1] for row in contribution[1:]] == written(run.v[key])
+    assert [row[3] for row in contribution[1:]] == written(attention.output[query])
+    cell = np.zeros((len(words), len(words)), dtype=bool)
+    cell[query, key] = True
+    for alt in ("Scores", "Scaled scores", "Attention weights"):
+        assert (matrix(at, alt, "picked") == cell).all(), alt
+    for alt, part, row in (("W_q", "made", query), ("W_k", "made", key), ("W_v", "made", key), ("Output", None, query)):
+        outlined = matrix(at, alt, "picked", part).any(axis=1)
+        assert np.flatnonzero(outlined).tolist() == [row], alt
+    assert np.flatnonzero(matrix(at, "Embeddings X", "picked").any(axis=1)).tolist() == sorted({query, key})
+
+
+def written(values):
+    return [f"{abs(value):.3f}" if abs(value) < 0.0005 else f"{value:.3f}".replace("-", "−") for value in values]
+
+
+LESSON = ("Meera", "bought", "a", "new", "bat"), (4, 2, 0)
+
+
+def test_the_cell_of_the_lesson_is_worked_out_at_first():
+    at = open_page("query_key_value")
+    assert_worked_out(at, *LESSON, 0, 0, 3)
+    assert "the chosen cell is 0.51" in next(name for name, _ in charts(at) if name.startswith("Attention weights"))
+
+
+@pytest.mark.parametrize(("head", "query", "key"), [(0, 4, 4), (1, 2, 0)])
+def test_the_cell_of_the_pickers_is_worked_out(head, query, key):
+    assert_worked_out(change(open_page("query_key_value"), head=head, query=query, key=key), *LESSON, head, query, key)
+
+
+def test_equal_words_are_worked_out_each_in_its_own_row():
+    at = change(open_page("query_key_value", **OTHER), query=3, key=0)
+    assert_worked_out(at, tuple(OTHER["text"].split()), (3, 3, 7), 0, 3, 0)
+
+
+def test_a_click_moves_the_pickers_and_the_arithmetic():
+    at = click_cell(open_page("query_key_value"), "weights", 1, 0)
+    assert values_of(at, ("query", "key")) == {"query": 1, "key": 0}
+    assert_worked_out(at, *LESSON, 0, 1, 0)
+    change(at, key=2)
+    assert_worked_out(at, *LESSON, 0, 1, 2)
+
+
+def test_a_click_on_a_row_sum_picks_nothing():
+    at = click_cell(open_page("query_key_value"), "weights", 2, 5)
+    assert values_of(at, ("query", "key")) == {"query": 0, "key": 3}
+
+
+def test_only_the_weights_answer_a_click():
+    selections = {
+        element.key: list(element.proto.selection_mode)
+        for element in open_page("query_key_value").get("vega_lite_chart")
+    }
+    assert {key: modes for key, modes in selections.items() if modes} == {"weights": ["cell"]}
+
+
+def test_one_word():
+    at = open_page("query_key_value", text="word", d="1", heads="1")
+    assert matrix(at, "Attention weights").tolist() == [[1.0]]
+    assert matrix(at, "Output").tolist() == matrix(at, "W_v", part="made").tolist()
+
+
+def test_many_words_become_pictures_and_the_weights_stay_a_chart():
+    at = open_page("query_key_value", text=" ".join(f"w{i}" for i in range(64)), d="64", heads="12")
+    assert len(chart(at, "Attention weights")) == 64 * 64 + 64
+    assert len(at.get("image")) == 10
+    assert len(worked_tables(at)[0]) == 64 + 2
+
+
+def test_the_picked_head_follows_to_other_pages():
+    at = change(open_page("query_key_value"), head=1)
+    assert values_of(go_to(go_to(at, "home"), "query_key_value"), ("head",)) == {"head": 1}
+
+
+def test_it_says_what_is_random():
+    assert "random (seed 7)" in " ".join(said(open_page("query_key_value", **OTHER), "Embeddings and W").split())
