@@ -51,6 +51,7 @@ with upper[0]:
         key="mask",
         ramp="weights",
         may_attend=allowed,
+        decimals=0,
         alt=f"Causal mask: each of {n} queries may attend to itself and what stands before it",
     )
 for place, title, run, mask in (

@@ -240,7 +240,7 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
     label : str
         HTML, our own words.
     labels : sequence of str
-        One a number, all different; may hold a reader's words. They stand in the link; a link may also give a number.
+        One a number, all different; may hold a reader's words. They stand in the link.
     key : str
         Name in the link.
     default : int
@@ -254,10 +254,7 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
         The number.
     """
     default = min(default, len(labels) - 1)
-    numbers = [str(number) for number in range(len(labels))]
-    wanted = f"a number from 0 to {len(labels) - 1}"
-    first = key not in st.session_state[_SEEN]
-    _check_link(key, lambda text: text in labels or text in numbers, wanted, labels[default])
+    _check_link(key, lambda text: text in labels, f"“{labels[0]}” to “{labels[-1]}”", labels[default])
     current = st.session_state.get(key)
     if current is not None and current not in labels:
         # The sentence or the number of heads has changed: what was picked keeps its number.
@@ -274,10 +271,6 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
             label_visibility="collapsed",
             width=width,
         )
-    given = st.session_state[_LINK].get(key, [])
-    if first and len(given) == 1 and given[0] in numbers and given[0] not in labels:
-        # The box itself knows labels only; run again with the one of that number set before it exists.
-        _repair_with({key: labels[int(given[0])]})
     return list(labels).index(chosen)
 
 

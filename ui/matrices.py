@@ -33,6 +33,7 @@ def draw(
     picked: Picked = (),
     on_pick: Callable[[], None] | None = None,
     row_sums: bool = False,
+    decimals: int = 2,
     most: int = PICTURE_ABOVE,
 ) -> None:
     """One matrix.
@@ -55,6 +56,8 @@ def draw(
         Called after a click on a cell.
     row_sums : bool
         Whether a column with the sums of the rows is added.
+    decimals : int
+        In the cells.
     most : int
         Cells beyond which it becomes a picture.
     """
@@ -62,7 +65,7 @@ def draw(
         picture(panel.title, values, alt=alt, ramp=ramp, limit=limit, may_attend=may_attend, picked=picked)
         return
     panel = replace(panel, n_rows=len(rows.labels), row_step=label_step(rows), column_step=label_step(columns))
-    table = matrix_table(values, rows, columns, ramp, limit, may_attend, picked)
+    table = matrix_table(values, rows, columns, ramp, limit, may_attend, picked, decimals)
     if row_sums:
         table = with_row_sums(table, values, rows)
     send(table, panel, ramp=ramp, key=key, alt=alt, on_pick=on_pick)

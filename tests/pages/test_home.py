@@ -15,17 +15,16 @@ def weights_of(words, d_head=4, n_heads=2, seed=0):
     return multi_head_attention(example.x, example.w_q, example.w_k, example.w_v).heads.weights
 
 
+OTHER = {"text": "the cat saw the dog", "d": "7", "heads": "3", "seed": "5", "head": "2"}
+
+
 @pytest.mark.parametrize(
-    ("link", "words", "sizes", "head"),
-    [
-        ({}, LESSON, (4, 2, 0), 0),
-        ({"text": "the cat saw the dog", "d": "7", "heads": "3", "seed": "5", "head": "2"}, "the cat saw the dog".split(), (7, 3, 5), 2),
-    ],
-    ids=["lesson", "other"],
-)  # fmt: skip
-def test_lines_are_the_weights(link, words, sizes, head):
+    ("link", "sizes", "head"), [({}, (4, 2, 0), 0), (OTHER, (7, 3, 5), 2)], ids=["lesson", "other"]
+)
+def test_lines_are_the_weights(link, sizes, head):
+    words = tuple(link["text"].split()) if link else LESSON
     at = open_page("home", **link)
-    weights = weights_of(tuple(words), *sizes)[head]
+    weights = weights_of(words, *sizes)[head]
     links = chart(at, "Lines from each word")
     assert links.weight.to_numpy().reshape(weights.shape) == pytest.approx(weights, abs=1e-15)
     assert links.query_name.tolist() == [f"{i} {word}" for i, word in enumerate(words) for _ in words]

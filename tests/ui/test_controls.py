@@ -323,7 +323,8 @@ LESSON = {
     "scaling_sweep": DEFAULTS | {"seed": 1, "dims": [4, 64, 512], "keys": 5},
     "causal_mask": DEFAULTS | {"head": 0, "causal": True},
     "order_blindness": {
-        "text": "dog bites the man", "d": 4, "heads": 2, "seed": 3, "head": 0, "order": "3 1 2 0", "positions": "sinusoidal",
+        "text": "dog bites the man", "d": 4, "heads": 2, "seed": 3,
+        "head": 0, "order": "3 1 2 0", "positions": "sinusoidal",
     },
     "parameter_count": DEFAULTS | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
 }  # fmt: skip

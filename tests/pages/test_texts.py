@@ -1,0 +1,130 @@
+"""Every page with every kind of text: content shown, nothing raised, no NaN, each word literally in the data."""
+
+import re
+
+import numpy as np
+import pytest
+
+from core.tokens import split_words
+from tests.pages.reading import PAGES, ROOT, bodies, charts, open_page, plain, run, said, texts
+
+TEXTS = {
+    "one word": "word",
+    "Indic": "क्या आपके पास",
+    "emoji": "👨‍👩‍👧‍👦 family 👍🏽 🇮🇳",
+    "two encodings": "café cafe\u0301",
+    "right to left": "שלום world مرحبا",
+    "no spaces": "我喜欢机器学习",
+    "markup": "<script>alert(1)</script> a<b<c <s> &lt;",
+    "dollars": "A$B$C price $5$ each",
+    "Markdown": "__init__ *hi* :smile: -> a--b 1. # ~~x~~ |",
+    "control characters": "a\0b x\x1by",
+    "LaTeX": "100% snake_case #1 R&D {x} \\n",
+    "repeated": "the cat saw the dog",
+    "equal": "la la la",
+    "field names": "U.S. GDP[2024] time:now ratio:N a\\b",
+    "64 words": " ".join(f"w{i}" for i in range(64)),
+    "71 words": " ".join(f"w{i}" for i in range(71)),
+}
+SIZES = {
+    "one word": ("1", "1"),
+    "Indic": ("64", "12"),
+    "repeated": ("1", "12"),
+    "equal": ("64", "1"),
+    "64 words": ("64", "12"),
+}
+USES_WORDS = {"home", "query_key_value", "causal_mask", "order_blindness"}
+
+
+def words_of(text):
+    return split_words(text)[:64]
+
+
+def assert_finite(at):
+    """No NaN and no infinity in anything said; in charts nothing but what a mask or a reference line leaves out."""
+    for text in (*texts(at), *(alt for alt, _ in charts(at))):
+        assert not re.search(r"\b(nan|inf)\b", text, re.IGNORECASE), text
+    for alt, frame in charts(at):
+        for column in frame.select_dtypes("number").columns.difference(["reference"]):
+            values = frame[column].to_numpy(dtype=float)
+            if column == "value" and "note" in frame:
+                values = values[~frame.note.str.startswith("masked").to_numpy()]
+            assert np.isfinite(values).all(), (alt, column)
+        for column in frame.columns.intersection(["text", "said"]):
+            assert not frame[column].str.contains("nan|inf", case=False).any(), (alt, column)
+
+
+def names_shown(at):
+    """Every name of a row, column or word in a chart's data; a picture has none, but the pickers and texts beside it."""
+    columns = ("row_name", "column_name", "query_name", "key_name")
+    names = {name for _, frame in charts(at) for column in columns if column in frame for name in frame[column]}
+    return names | {option for box in at.selectbox for option in box.options}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("name", PAGES)
+def test_every_text_on_every_page(name, kind):
+    d, heads = SIZES.get(kind, ("4", "2"))
+    at = open_page(name, text=TEXTS[kind], d=d, heads=heads)
+    words = words_of(TEXTS[kind])
+    assert at.header[0].value
+    assert said(at, "analysed")
+    assert_finite(at)
+    if name in USES_WORDS and (name != "order_blindness" or len(set(words)) > 1):
+        assert {f"{i} {word}" for i, word in enumerate(words)} <= names_shown(at)
+    elif name in USES_WORDS:
+        assert "Nothing to see with this sentence" in at.info[0].value
+    else:
+        assert len(at.get("vega_lite_chart")) == (5 if name == "scaling_sweep" else 1)
+    listed = next(plain(body) for body in bodies(at) if 'aria-label="words analysed"' in body)
+    assert all(word in listed for word in words if len(word) < 12)
+    assert not any(re.search(r"<(script|s)>", body) for body in bodies(at))
+
+
+MARKED = "qz1. qz2[0] qz3:N 'qz4' ${qz5} qz6\\ <qz7> $qz8$"
+
+
+@pytest.mark.parametrize("name", sorted(USES_WORDS))
+def test_words_are_in_the_data_and_never_in_a_specification(name):
+    """The specifications of two sentences of equal length are the same, to the last character."""
+    marked, plain_words = open_page(name, text=MARKED), open_page(name, text="a b c d e f g h")
+    specs = [[element.proto.spec for element in at.get("vega_lite_chart")] for at in (marked, plain_words)]
+    assert specs[0] == specs[1]
+    assert len(specs[0]) >= 1
+    assert not any("qz" in spec for spec in specs[0])
+
+
+@pytest.mark.parametrize("name", sorted(USES_WORDS))
+def test_words_are_never_markdown(name):
+    """Nothing of the reader's goes where Markdown or LaTeX is read."""
+    at = open_page(name, text=MARKED)
+    for kind in ("markdown", "latex", "info", "header", "subheader"):
+        assert not any("qz" in element.value for element in at.get(kind)), kind
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_half_a_surrogate_pair_is_replaced(name):
+    """It cannot come in a link, but through the session."""
+    at = open_page(name)
+    at.session_state["text"] = "a\ud800b x"
+    run(at)
+    assert "a\ufffdb · x" in said(at, "analysed")
+
+
+def test_equal_words_have_equal_weights():
+    at = open_page("query_key_value", text="la la la")
+    weights = next(frame for alt, frame in charts(at) if alt.startswith("Attention weights"))
+    cells = weights[weights.step >= 0]
+    assert cells.value.tolist() == pytest.approx([1 / 3] * 9)
+    assert set(cells.step) == {33}
+
+
+def test_the_same_word_in_two_encodings_has_equal_rows():
+    at = open_page("query_key_value", text="café cafe\u0301")
+    x = next(frame for alt, frame in charts(at) if alt.startswith("Embeddings"))
+    first, second = (x[x.row_position == i].value.tolist() for i in (0, 1))
+    assert first == second
+
+
+def test_the_pages_under_test_are_all_there_are():
+    assert set(PAGES) == {path.stem for path in (ROOT / "pages").glob("*.py")}
