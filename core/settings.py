@@ -91,7 +91,7 @@ def read_whole_number(text: str, low: int, high: int) -> int:
     Parameters
     ----------
     text : str
-        From a link: "64". Neither "7.5" nor "1e1" nor "٣" is a whole number in plain digits.
+        From a link: "64". Neither "7.5" nor "1e1", "07" nor "٣" is a whole number in plain digits.
     low, high : int
         Bounds, both allowed.
 
@@ -110,7 +110,7 @@ def read_whole_number(text: str, low: int, high: int) -> int:
     >>> read_whole_number("64", 1, 64)
     64
     """
-    if not re.fullmatch(r"-?[0-9]{1,18}", text) or not low <= int(text) <= high:
+    if not re.fullmatch(r"0|-?[1-9][0-9]{0,17}", text) or not low <= int(text) <= high:
         raise ValueError(f"a whole number from {low} to {high}")
     return int(text)
 

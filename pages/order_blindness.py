@@ -32,7 +32,7 @@ if fallback is None:
         + " Type a sentence with two different words."
     )
     frame.way_on("order_blindness")
-    st.stop()
+    raise controls.PageEnds
 
 
 def shuffle() -> None:

@@ -65,7 +65,7 @@ if d_model % n_heads:
         f"given: {d_model} and {n_heads}. Heads that fit {d_model}: {', '.join(divisors)}."
     )
     frame.way_on("parameter_count")
-    st.stop()
+    raise controls.PageEnds
 
 table = encoder_block_parameters(d_model, n_heads, d_ff, biases=biases)
 rows = parameters_table(table)

@@ -23,9 +23,13 @@ from core.tokens import shorten, split_words, written_without_spaces
 from ui.literal import literal
 
 Name = TypeVar("Name", bound=str)
+Value = TypeVar("Value")
+
+MAX_TEXT = 300
+"""Characters of a short text on a page."""
 
 # Names in the session; a leading underscore keeps them apart from the widgets' keys, which are names in the link.
-_LINK, _NOTICES, _REPAIRS, _SETTINGS, _SEEN = "_link", "_notices", "_repairs", "_settings", "_seen"
+_LINK, _NOTICES, _SETTINGS, _SEEN = "_link", "_notices", "_settings", "_seen"
 
 
 def sidebar(lesson: Mapping[str, object]) -> Settings:
@@ -46,9 +50,8 @@ def sidebar(lesson: Mapping[str, object]) -> Settings:
     if first:
         st.session_state[_LINK] = {key: st.query_params.get_all(key) for key in st.query_params}
         st.session_state[_NOTICES], st.session_state[_SEEN] = {}, set()
-    # Set before the widgets exist: a value that their own reading of the link would have got wrong.
-    for key, value in st.session_state.pop(_REPAIRS, {}).items():
-        st.session_state[key] = value
+        _clean_link()
+    _drop_answered_notices()
     with st.sidebar:
         sentence = st.text_input(
             "Sentence",
@@ -86,8 +89,6 @@ def sidebar(lesson: Mapping[str, object]) -> Settings:
             help="Sets every control of this page to what the lesson used.",
         )
     settings = Settings(sentence, d_head, n_heads, int(seed))
-    if first:
-        _repair(settings)
     st.session_state[_SETTINGS] = settings
     return settings
 
@@ -97,17 +98,22 @@ def _set_all(values: dict[str, object]) -> None:
         st.session_state[key] = value
 
 
-def _repair(got: Settings) -> None:
-    """Compare what the widgets made of the link with what the link says, and run again where they differ.
+def _clean_link() -> None:
+    """Take out of the link what the sidebar cannot be set to, and tell it.
 
-    Streamlit reads seed=7.5 as 7 and takes a blank sentence; both must leave the default and be told.
+    The widgets' own reading is more generous (seed=7.5 becomes 7, a blank sentence is a sentence) or silent, and it has
+    not happened yet on the first run of a session.
     """
     wanted, ignored = from_query(st.session_state[_LINK])
     for entry in ignored:
-        name = next(name for name, key in LINK_KEYS.items() if key == entry.key)
-        _note(entry, getattr(wanted, name))
-    if got != wanted:
-        _repair_with({key: getattr(wanted, name) for name, key in LINK_KEYS.items()})
+        used = getattr(wanted, next(name for name, key in LINK_KEYS.items() if key == entry.key))
+        _note(entry, used)
+        if entry.key == LINK_KEYS["sentence"] and used != Settings().sentence:
+            st.query_params[entry.key] = used  # too long: its first words
+        else:
+            del st.query_params[entry.key]
+    if ignored:
+        st.rerun()
 
 
 def settings() -> Settings:
@@ -144,6 +150,10 @@ def _analysed(sentence: str) -> None:
         )
 
 
+class PageEnds(Exception):
+    """Raised by a page that has nothing more to show; `st.stop` would end the frame as well."""
+
+
 def need_words() -> tuple[str, ...]:
     """The sentence's words; where there are none, say so and end the page.
 
@@ -155,7 +165,7 @@ def need_words() -> tuple[str, ...]:
     words = settings().words
     if not words:
         st.info("This page needs a sentence: type at least one word into the box at the left and press Enter.")
-        st.stop()
+        raise PageEnds
     return words
 
 
@@ -163,24 +173,53 @@ def _note(ignored: Ignored, used: object) -> None:
     st.session_state[_NOTICES][ignored.key] = (str(ignored), used)
 
 
+def _drop_answered_notices() -> None:
+    """Forget the notice of every parameter whose control the reader has changed since."""
+    notices: dict[str, tuple[str, object]] = st.session_state[_NOTICES]
+    for key, (_, used) in list(notices.items()):
+        if key in st.session_state and st.session_state[key] != used:
+            del notices[key]
+
+
 def show_notices() -> None:
     """One line for every parameter of the link that was ignored, until its control is changed."""
-    for key, (text, used) in list(st.session_state.get(_NOTICES, {}).items()):
-        if key in st.session_state and st.session_state[key] != used:
-            del st.session_state[_NOTICES][key]
-        else:
-            notice(text)
+    for said, _ in st.session_state[_NOTICES].values():
+        notice(said)
 
 
-def _check_link(key: str, accepts: Callable[[str], bool], wanted: str, used: object) -> None:
-    """Note a page control's parameter that its widget will drop; once a session, before the widget first exists."""
+def _linked(
+    key: str,
+    accepts: Callable[[list[str]], bool],
+    wanted: str,
+    default: Value,
+    widget: Callable[[], Value],
+    instead: Sequence[str] = (),
+) -> Value:
+    """A page's control that lives in the link: a parameter that it cannot be set to leaves the default and is told.
+
+    `instead` is what remains of the parameter, where something does.
+    The widget's own reading of the link is more generous (7.5 becomes 7, an empty list is a list) or silent.
+    """
     seen: set[str] = st.session_state[_SEEN]
     given = st.session_state[_LINK].get(key)
-    if key in seen or given is None:
-        return
+    rejected = key not in seen and given is not None and not accepts(given)
+    if rejected:
+        shown = ", ".join(map(str, instead or default)) if isinstance(default, list) else str(default)
+        used = [type(default[0])(text) for text in instead] if instead and isinstance(default, list) else default
+        _note(Ignored(key, wanted, quote(given), shown), used)
+        seen.add(key)
+        if instead:
+            st.query_params[key] = list(instead)
+        elif key in st.query_params:
+            del st.query_params[key]
+        st.rerun()  # once the widget exists, Streamlit forbids all this
     seen.add(key)
-    if len(given) != 1 or not accepts(given[0]):
-        _note(Ignored(key, wanted, quote(given), str(used)), used)
+    return widget()
+
+
+def _one_of(options: Sequence[object]) -> Callable[[list[str]], bool]:
+    texts = [str(option) for option in options]
+    return lambda given: len(given) == 1 and given[0] in texts
 
 
 def choice(label: str, options: Sequence[Name], key: str, default: Name, **rest: Any) -> Name:
@@ -204,11 +243,14 @@ def choice(label: str, options: Sequence[Name], key: str, default: Name, **rest:
     str
         The chosen option.
     """
-    _check_link(key, lambda given: given in options, f"one of {', '.join(options)}", default)
-    chosen = st.segmented_control(
-        label, options, default=default, required=True, key=key, bind="query-params", wrap=True, **rest
-    )
-    return default if chosen is None else chosen
+
+    def widget() -> Name:
+        chosen = st.segmented_control(
+            label, options, default=default, required=True, key=key, bind="query-params", wrap=True, **rest
+        )
+        return default if chosen is None else chosen
+
+    return _linked(key, _one_of(options), f"one of {', '.join(options)}", default, widget)
 
 
 def switch(label: str, key: str, default: bool, help: str | None = None) -> bool:
@@ -228,8 +270,14 @@ def switch(label: str, key: str, default: bool, help: str | None = None) -> bool
     bool
         The state.
     """
-    _check_link(key, lambda text: text.lower() in ("true", "false"), "true or false", str(default).lower())
-    return st.toggle(label, default, key=key, bind="query-params", help=help)
+
+    def accepts(given: list[str]) -> bool:
+        return len(given) == 1 and given[0].lower() in ("true", "false")
+
+    def widget() -> bool:
+        return st.toggle(label, default, key=key, bind="query-params", help=help)
+
+    return _linked(key, accepts, "true or false", default, widget)
 
 
 def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: int = 170) -> int:
@@ -254,29 +302,28 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
         The number.
     """
     default = min(default, len(labels) - 1)
-    _check_link(key, lambda text: text in labels, f"“{labels[0]}” to “{labels[-1]}”", labels[default])
     current = st.session_state.get(key)
     if current is not None and current not in labels:
         # The sentence or the number of heads has changed: what was picked keeps its number.
         number = re.match("[0-9]+", str(current))
         st.session_state[key] = labels[min(int(number[0]) if number else default, len(labels) - 1)]
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
-        st.html(f'<p class="quiet">{label}</p>', width="content")
-        chosen: str = st.selectbox(
-            re.sub("<[^>]*>", "", label),
-            labels,
-            index=default,
-            key=key,
-            bind="query-params",
-            label_visibility="collapsed",
-            width=width,
-        )
-    return list(labels).index(chosen)
 
+    def widget() -> str:
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
+            st.html(f'<p class="quiet">{label}</p>', width="content")
+            chosen: str = st.selectbox(
+                re.sub("<[^>]*>", "", label),
+                labels,
+                index=default,
+                key=key,
+                bind="query-params",
+                label_visibility="collapsed",
+                width=width,
+            )
+            return chosen
 
-def _repair_with(values: dict[str, object]) -> None:
-    st.session_state[_REPAIRS] = values
-    st.rerun()
+    wanted = f"“{labels[0]}” to “{labels[-1]}”" if len(labels) > 1 else f"“{labels[0]}”"
+    return list(labels).index(_linked(key, _one_of(labels), wanted, labels[default], widget))
 
 
 def head_labels() -> tuple[str, ...]:
@@ -311,10 +358,12 @@ def number_choice(label: str, options: Sequence[int], key: str, default: int, wi
     int
         The chosen number.
     """
-    numbers = [str(number) for number in options]
-    _check_link(key, numbers.__contains__, f"one of {', '.join(numbers)}", default)
-    number: int = st.select_slider(label, options, default, key=key, bind="query-params", width=width)
-    return number
+
+    def widget() -> int:
+        number: int = st.select_slider(label, options, default, key=key, bind="query-params", width=width)
+        return number
+
+    return _linked(key, _one_of(options), f"one of {', '.join(map(str, options))}", default, widget)
 
 
 def numbers_choice(label: str, options: Sequence[int], key: str, default: Sequence[int]) -> tuple[int, ...]:
@@ -337,14 +386,15 @@ def numbers_choice(label: str, options: Sequence[int], key: str, default: Sequen
         In the order chosen; may be empty.
     """
     numbers = [str(number) for number in options]
-    given = st.session_state[_LINK].get(key, [])
-    wrong = [text for text in given if text not in numbers]
-    if key not in st.session_state[_SEEN] and wrong:
-        kept = [int(text) for text in given if text in numbers] or list(default)
-        wanted = f"some of {', '.join(numbers)}"
-        _note(Ignored(key, wanted, quote(wrong), ", ".join(map(str, kept))), kept)
-    st.session_state[_SEEN].add(key)
-    return tuple(st.multiselect(label, options, list(default), key=key, bind="query-params"))
+
+    def accepts(given: list[str]) -> bool:
+        return all(text in numbers for text in given)
+
+    def widget() -> list[int]:
+        return st.multiselect(label, options, list(default), key=key, bind="query-params")
+
+    kept = [text for text in st.session_state[_LINK].get(key, []) if text in numbers]
+    return tuple(_linked(key, accepts, f"some of {', '.join(numbers)}", list(default), widget, kept))
 
 
 def typed_number(label: str, key: str, default: int, bounds: tuple[int, int], help: str | None = None) -> int:
@@ -367,20 +417,18 @@ def typed_number(label: str, key: str, default: int, bounds: tuple[int, int], he
         Within the bounds.
     """
 
-    def accepts(text: str) -> bool:
+    def accepts(given: list[str]) -> bool:
         try:
+            (text,) = given
             read_whole_number(text, *bounds)
-        except ValueError:
+        except ValueError:  # several values, or one that is no such number
             return False
         return True
 
-    first = key not in st.session_state[_SEEN]
-    _check_link(key, accepts, f"a whole number from {bounds[0]} to {bounds[1]}", default)
-    number = st.number_input(label, *bounds, default, key=key, bind="query-params", help=help)
-    if first and key in st.session_state[_NOTICES] and number != default:
-        # Streamlit reads 7.5 as 7; run again with the default set before the widget exists.
-        _repair_with({key: default})
-    return int(number)
+    def widget() -> int:
+        return int(st.number_input(label, *bounds, default, key=key, bind="query-params", help=help))
+
+    return _linked(key, accepts, f"a whole number from {bounds[0]} to {bounds[1]}", default, widget)
 
 
 def text(label: str, key: str, default: str, **options: Any) -> str:
@@ -400,9 +448,16 @@ def text(label: str, key: str, default: str, **options: Any) -> str:
     Returns
     -------
     str
-        At most 300 characters.
+        At most `MAX_TEXT` characters.
     """
-    return st.text_input(label, default, max_chars=300, key=key, bind="query-params", **options) or ""
+
+    def accepts(given: list[str]) -> bool:
+        return len(given) == 1 and len(given[0]) <= MAX_TEXT
+
+    def widget() -> str:
+        return st.text_input(label, default, max_chars=MAX_TEXT, key=key, bind="query-params", **options) or ""
+
+    return _linked(key, accepts, f"one text of at most {MAX_TEXT} characters", default, widget)
 
 
 def notice(said: str) -> None:

@@ -41,7 +41,8 @@ STYLE = """
 .notice {font-size: .9rem; line-height: 1.4; margin: 0; padding: .35rem .7rem; border-left: .25rem solid #D98A00;
   background: light-dark(#FFF4DC, #33290F);}
 .agree {font-size: .82rem; line-height: 1.4; margin: 0; padding: .2rem .6rem; border-radius: .3rem;
-  display: inline-block; background: light-dark(#E2F3EC, #12332A);}
+  display: inline-block; max-width: 34rem; background: light-dark(#E2F3EC, #12332A);}
+.agree summary {cursor: pointer;}
 .differ {background: light-dark(#FCE3DC, #45201A);}
 .unchecked {background: light-dark(#ECEFF4, #262E38);}
 </style>

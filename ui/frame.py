@@ -9,8 +9,11 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from ui.charts.heat_map import Axis, Panel
+from ui.charts.heat_map import Axis, Panel, number_text
 from ui.pages import HOME, PAGES, neighbours
+
+STYLED_UP_TO = 64 * 64
+"""Cells up to which a table shows a real minus sign, six decimals and −∞: the longest sentence squared."""
 
 Matrix = tuple[NDArray[np.float64], Axis, Axis]
 
@@ -84,7 +87,9 @@ def numbers(matrices: Mapping[str, Matrix], key: str) -> None:
         values, rows, columns = matrices[name]
         frame = pd.DataFrame(values, index=list(rows.names), columns=list(columns.names))
         frame.index.name = rows.title
-        st.dataframe(frame.style.format(precision=6), alt=f"{name}, {rows.title} by {columns.title}")
+        # A style is made cell by cell in Python, so large matrices go without; they hold no infinities.
+        shown = frame.style.format(lambda value: number_text(value, 6)) if frame.size <= STYLED_UP_TO else frame
+        st.dataframe(shown, alt=f"{name}, {rows.title} by {columns.title}")
         st.html(
             f'<p class="quiet">Rows: {rows.title}; columns: {columns.title}. '
             "Six decimals are shown; cells of the pictures are rounded to two.</p>"

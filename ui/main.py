@@ -31,6 +31,7 @@ controls.sidebar(by_script[chosen.title].lesson)
 notices = st.container()
 try:
     chosen.run()
-finally:  # a page that lacks a sentence ends early; its notices are shown all the same
-    with notices:
-        controls.show_notices()
+except controls.PageEnds:
+    pass  # it has said why; what follows belongs to the frame
+with notices:
+    controls.show_notices()

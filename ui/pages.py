@@ -31,7 +31,14 @@ class Page:
 
 _ATTENTION = {"text": " ".join(ATTENTION_WORDS), "d": 4, "heads": 2, "seed": 0}
 
-HOME = Page("home", "Attention at work", "", ":material/home:", "What does attention do?", _ATTENTION)
+HOME = Page(
+    "home",
+    "Attention at work",
+    "",
+    ":material/home:",
+    "What does attention do?",
+    _ATTENTION | {"head": "0", "query": "0 Meera"},
+)
 
 PAGES = (
     Page(
@@ -48,7 +55,7 @@ PAGES = (
         "Attention",
         ":material/trending_up:",
         "What happens to the softmax when the keys get longer?",
-        _ATTENTION | {"seed": 1, "dims": [4, 64, 512]},
+        _ATTENTION | {"seed": 1, "keys": 5, "draws": 200, "dims": [4, 64, 512], "draw": "d = 512"},
     ),
     Page(
         "causal_mask",
@@ -56,7 +63,7 @@ PAGES = (
         "Attention",
         ":material/visibility_off:",
         "Does a later word leak into an earlier one?",
-        _ATTENTION | {"head": "0", "causal": True},
+        _ATTENTION | {"head": "0", "causal": True, "replace": "4 bat", "by": "ball", "n_query": 2, "n_key": 5},
     ),
     Page(
         "order_blindness",

@@ -1,6 +1,7 @@
 """The line 'NumPy = PyTorch' beside a picture: PyTorch is loaded in the background, after the picture was sent."""
 
 import gc
+import html
 import sys
 import threading
 from collections.abc import Callable
@@ -8,7 +9,6 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.agreement import Agreement
-from ui.literal import literal
 
 _ASKED = "_torch_asked"
 _lock = threading.Lock()
@@ -70,9 +70,13 @@ def _line(check: Callable[[], Agreement], what: str, waiting: bool) -> None:
     if waiting and (_ready() or "failed" in _state):
         st.rerun()  # the whole page, so that the timer of this fragment ends
     if "failed" in _state:
-        _write("unchecked", f"Not checked against PyTorch: it could not be loaded ({_state['failed']}).", what)
+        _write(
+            "unchecked",
+            f"Not checked against PyTorch: it could not be loaded ({_state['failed']}).",
+            f"Wanted: {what}.",
+        )
     elif not _ready():
-        _write("unchecked", "Not checked yet: PyTorch is being loaded …", what)
+        _write("unchecked", "Not checked yet: PyTorch is being loaded …", f"To be compared: {what}.")
     else:
         _outcome(check, what)
 
@@ -81,14 +85,16 @@ def _outcome(check: Callable[[], Agreement], what: str) -> None:
     try:
         found = check()
     except Exception as error:  # the page must survive whatever the referee does
-        _write("unchecked", f"Not checked against PyTorch: {type(error).__name__}: {error}", what)
+        _write("unchecked", f"Not checked against PyTorch: {type(error).__name__}: {error}", f"Wanted: {what}.")
         return
     sign, kind = ("✓ NumPy = PyTorch", "") if found.agrees else ("✗ NumPy and PyTorch differ", "differ")
     size = f"largest difference {found.largest_difference:.1e} ({found.where}), tolerance {found.tolerance:.0e}"
     if found.tolerance == 0:
         size = "exactly equal" if found.agrees else f"they differ by {found.largest_difference:,.0f}"
-    _write(kind, f"{sign}: {size}", f"{what}. Why this tolerance: {found.reason}.")
+    _write(kind, f"{sign}: {size}", f"Compared: {what}. The tolerance: {found.reason}.")
 
 
-def _write(kind: str, text: str, title: str) -> None:
-    st.html(f'<p class="agree {kind}" role="status" title="{literal(title)[5:-6]}">{literal(text)}</p>')
+def _write(kind: str, said: str, why: str) -> None:
+    # What is compared and why that tolerance opens under the line: a tooltip would not on a phone.
+    line, reason = html.escape(said), html.escape(why)
+    st.html(f'<details class="agree {kind}"><summary role="status">{line}</summary>{reason}</details>')

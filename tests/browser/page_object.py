@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from playwright.sync_api import ConsoleMessage, Dialog, Locator, Page, Request, ViewportSize, WebSocket, expect
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request, ViewportSize, WebSocket, expect
 
 from ui.pages import HOME, PAGES
 
@@ -125,6 +126,13 @@ class Dashboard:
                 self.arrive(path)
             yield path
 
+    def to_top(self) -> float:
+        """Scroll to the top of the page, and say how far that was."""
+        far: float = self.page.get_by_test_id("stMain").evaluate(
+            "main => { const far = main.scrollTop; main.scrollTo(0, 0); return far; }"
+        )
+        return far
+
     def heading(self) -> Locator:
         """The title of the page."""
         return self.page.get_by_test_id("stMain").locator("h2")
@@ -164,6 +172,24 @@ class Dashboard:
         expect(self.chart(title)).to_be_visible()
         self.settle()
         return cell_texts(self.chart(title))
+
+
+@contextmanager
+def open_tab(
+    browser: Browser, address: str, viewport: ViewportSize = LAPTOP, theme: Literal["light", "dark"] = "light"
+) -> Iterator[Dashboard]:
+    """A tab with a clean slate; whatever is done in it, it must ask nothing of other hosts and meet no error."""
+    context = browser.new_context(viewport=viewport, color_scheme=theme)
+    context.add_init_script(WATCH)
+    tab = Dashboard(context.new_page(), address, Heard())
+    tab.heard.listen(tab.page)
+    try:
+        yield tab
+    finally:
+        context.close()
+    assert tab.heard.foreign_hosts() == set()
+    assert tab.heard.dialogs == []
+    assert tab.heard.errors == []
 
 
 def cell_texts(chart: Locator) -> list[str]:

@@ -4,11 +4,16 @@ import html
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.scriptrunner import script_runner
 from streamlit.testing.v1 import AppTest
+
+# Streamlit collects all garbage after every run: the larger part of a test's time once PyTorch is loaded.
+script_runner.gc = SimpleNamespace(collect=lambda *_: 0)
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("home", "query_key_value", "scaling_sweep", "causal_mask", "order_blindness", "parameter_count")
@@ -18,11 +23,18 @@ def script(name):
     return str(ROOT / "pages" / f"{name}.py")
 
 
+_components = {}
+"""Streamlit's search of all installed packages for components, which each AppTest would repeat."""
+
+
 def open_page(name, **link):
     """The page as a first visit by its link shows it."""
     at = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=60)
     at.query_params.update(link)
-    return go_to(at, name)
+    at._bidi_component_manager = _components.get("found")
+    go_to(at, name)
+    _components["found"] = at._bidi_component_manager
+    return at
 
 
 def go_to(at, name):
@@ -104,11 +116,12 @@ def notices(at):
 
 
 def check_line(at):
-    """The outcome of the comparison with PyTorch: its CSS classes, its text, the explanation on it."""
+    """The outcome of the comparison with PyTorch: its CSS class, its line, the explanation that opens under it."""
     found = [body for body in bodies(at) if 'class="agree' in body]
     assert len(found) == 1
-    kind, title = re.match(r'<p class="agree ([a-z]*)" role="status" title="([^"]*)">', found[0]).groups()
-    return kind, plain(found[0]).strip(), html.unescape(title)
+    pattern = r'<details class="agree ([a-z]*)"><summary role="status">(.*?)</summary>(.*)</details>'
+    kind, line, why = re.fullmatch(pattern, found[0]).groups()
+    return kind, plain(line), plain(why)
 
 
 def table_rows(table):

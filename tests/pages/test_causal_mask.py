@@ -123,7 +123,7 @@ def moved(at):
 
 @pytest.mark.parametrize("position", range(5))
 def test_with_the_mask_nothing_before_the_replaced_word_moves(position):
-    at = open_page("causal_mask", replace=str(position), by="ball")
+    at = change(open_page("causal_mask"), replace=position, by="ball")
     found = moved(at)
     words = (*LESSON[:position], "ball", *LESSON[position + 1 :])
     for column, mask in enumerate((causal_mask(5), None)):
@@ -151,7 +151,7 @@ def test_the_leak_test_does_not_depend_on_the_switch():
 
 
 def test_the_replaced_row_is_outlined():
-    picked = matrix(open_page("causal_mask", replace="2"), "Movement", "picked")
+    picked = matrix(change(open_page("causal_mask"), replace=2), "Movement", "picked")
     assert picked.tolist() == [[row == 2] * 2 for row in range(5)]
 
 
@@ -173,7 +173,7 @@ def test_a_replacement_that_shows_nothing_is_explained(by, part):
 
 
 def test_the_same_word_in_another_encoding_is_the_same_word():
-    at = open_page("causal_mask", text="un café", replace="1", by="cafe\u0301")
+    at = change(open_page("causal_mask", text="un café"), replace=1, by="cafe\u0301")
     assert any("already stands there" in info.value for info in at.info)
 
 

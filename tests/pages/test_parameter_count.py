@@ -123,9 +123,13 @@ def test_heads_that_do_not_divide_the_width_are_explained_and_nothing_is_counted
 
 
 @pytest.mark.parametrize(
-    "sizes", [{"d_model": "1", "block_heads": "1", "d_ff": "1"}, {"d_model": "16384", "block_heads": "256", "d_ff": "65536", "layers": "200"}],
+    "sizes",
+    [
+        {"d_model": "1", "block_heads": "1", "d_ff": "1"},
+        {"d_model": "16384", "block_heads": "256", "d_ff": "65536", "layers": "200"},
+    ],
     ids=["smallest", "largest"],
-)  # fmt: skip
+)
 def test_the_ends_of_the_ranges(sizes):
     at = open_page("parameter_count", **sizes)
     total = encoder_block_parameters(*(int(sizes[key]) for key in ("d_model", "block_heads", "d_ff"))).total

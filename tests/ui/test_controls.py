@@ -81,8 +81,9 @@ def test_a_notice_stays_until_its_control_is_changed():
     assert len(notices(at)) == 2
     go_to(at, "causal_mask")
     assert len(notices(at)) == 2
-    (line,) = notices(change(at, d=8))
-    assert "link's heads" in line
+    for d in (8, 4):  # back at the default, too
+        (line,) = notices(change(at, d=d))
+        assert "link's heads" in line
 
 
 @pytest.mark.parametrize(
@@ -214,12 +215,12 @@ def test_a_wrong_page_parameter_leaves_the_default_and_is_named(name, key, value
 
 
 GOOD_LINKS = [
-    ("home", {"head": "1", "query": "2"}, {"head": 1, "query": 2}),
-    ("query_key_value", {"head": "1", "query": "2", "key": "0"}, {"head": 1, "query": 2, "key": 0}),
+    ("home", {"head": "1", "query": "2 a"}, {"head": 1, "query": 2}),
+    ("query_key_value", {"head": "1", "query": "2 a", "key": "0 Meera"}, {"head": 1, "query": 2, "key": 0}),
     ("scaling_sweep", {"keys": "8", "draws": "50"}, {"keys": 8, "draws": 50}),
-    ("scaling_sweep", {"dims": ["512", "4"], "draw": "0"}, {"dims": [512, 4], "draw": 0}),
+    ("scaling_sweep", {"dims": ["512", "4"], "draw": "d = 512"}, {"dims": [512, 4], "draw": 0}),
     ("causal_mask", {"causal": "false", "head": "1"}, {"causal": False, "head": 1}),
-    ("causal_mask", {"replace": "1", "by": "cat"}, {"replace": 1, "by": "cat"}),
+    ("causal_mask", {"replace": "1 bought", "by": "cat"}, {"replace": 1, "by": "cat"}),
     ("causal_mask", {"n_query": "3", "n_key": "8"}, {"n_query": 3, "n_key": 8}),
     ("order_blindness", {"positions": "rotary", "order": "1 0 2 3 4"}, {"positions": "rotary", "order": "1 0 2 3 4"}),
     (
@@ -243,8 +244,8 @@ def test_a_page_parameter_is_used(name, link, expected):
 def test_some_wrong_sizes_leave_the_right_ones():
     at = open_page("scaling_sweep", dims=["64", "7"])
     assert at.session_state["dims"] == [64]
-    assert "link's dims" in notices(at)[0]
-    assert "given “7”. Used instead: 64." in notices(at)[0]
+    assert "link's dims was ignored" in notices(at)[0]
+    assert "Used instead: 64." in notices(at)[0]
 
 
 @pytest.mark.parametrize(
