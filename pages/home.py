@@ -28,7 +28,7 @@ weights = heads.weights[head]
 strongest = int(weights[query].argmax())
 with picture:
     st.vega_lite_chart(
-        links_table(weights, queries, keys),
+        links_table(weights, queries, keys, query),
         links_chart(len(words)),
         key="links",
         alt=f"Lines from each word to the words it looks at; word {query} looks most at word {strongest}",

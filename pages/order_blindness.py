@@ -47,7 +47,7 @@ def reverse() -> None:
     st.session_state["order"] = write_order(tuple(reversed(range(n))))
 
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with st.container(horizontal=True, vertical_alignment="center"):
     st.button("Shuffle", icon=":material/shuffle:", on_click=shuffle)
     st.button("Reverse", on_click=reverse, disabled=words == words[::-1])
     placeholder = f"order: {write_order(fallback)}"
@@ -93,7 +93,7 @@ placed = run_two_orders(example.x, *projections, order, added, turn)
 
 old, new, features = word_axis("word", words), word_axis("word", shuffled_words), position_axis("feature", d)
 height = min(26.0, 150 / n)
-for title, run in (("without positions", plain), (f"with positions ({kind})", placed)):
+for title, run in (("without positions", plain), ("with positions", placed)):
     limit = symmetric_limit(run.output, run.shuffled_output)
     for place, name, values, rows, hue in zip(
         st.columns(3),
@@ -113,7 +113,8 @@ for title, run in (("without positions", plain), (f"with positions ({kind})", pl
                 limit=limit,
                 alt=f"{name}, {title}; largest difference {run.largest_difference:.1e}",
             )
-    st.html(formulas.order_verdict(title, run.largest_difference, kind == "rotary" and d == 1))
+    said = title if run is plain else f"{title} ({kind})"
+    st.html(formulas.order_verdict(said, run.largest_difference, kind == "rotary" and d == 1))
 
 frame.provenance(
     f"Embeddings, projections and the learned table are <b>random</b> (seed {settings.seed}, the table untrained); "

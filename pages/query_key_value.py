@@ -8,7 +8,16 @@ from core.agreement import Agreement, compare
 from core.attention import self_attention
 from core.examples import draw_example
 from ui import controls, formulas, frame, matrices, torch_check
-from ui.charts.heat_map import PICTURE_ABOVE, Panel, join, matrix_table, position_axis, symmetric_limit, word_axis
+from ui.charts.heat_map import (
+    PICTURE_ABOVE,
+    Panel,
+    join,
+    longest_text,
+    matrix_table,
+    position_axis,
+    symmetric_limit,
+    word_axis,
+)
 from ui.colours import KEY, QUERY, VALUE
 
 checked = frame.heading(
@@ -43,6 +52,7 @@ def follow_click() -> None:
 
 # Step 1: the projections, each weight matrix beside what it makes.
 inputs = position_axis("feature", d_model)
+decimals = 2 if max(n, d) <= 5 else 1  # as many as fit into the narrower cells of more words or features
 word_height, w_height = min(28.0, 168 / n), min(14.0, 112 / d_model)
 with st.container(horizontal=True, gap="small"):
     panel = Panel(f"X ({n} × {d_model})", width=min(14.0, 112 / d_model), height=word_height, column_labels=False)
@@ -68,12 +78,11 @@ with st.container(horizontal=True, gap="small"):
             matrices.picture(titles[0], w, limit=limits[0], width=96, alt=alt)
             matrices.picture(titles[1], made, limit=limits[1], width=96, picked=[(row, None)], alt=alt)
             continue
-        table = join(
-            matrix_table(w, inputs, features, limit=limits[0], matrix="w"),
-            matrix_table(made, queries, features, limit=limits[1], matrix="made", picked=[(row, None)]),
-        )
-        bare = Panel(hue=hue, row_labels=False, column_labels=False)
-        w_panel = replace(bare, title=titles[0], width=min(14.0, 64 / d), height=w_height, matrix="w")
+        row_pick: matrices.Picked = [(row, None)]
+        made_table = matrix_table(made, queries, features, "signed", limits[1], None, row_pick, decimals, "made")
+        table = join(matrix_table(w, inputs, features, limit=limits[0], matrix="w"), made_table)
+        bare = Panel(hue=hue, row_labels=False, column_labels=False, characters=longest_text(made_table))
+        w_panel = replace(bare, title=titles[0], width=min(14.0, 44 / d), height=w_height, matrix="w")
         made_panel = replace(bare, title=titles[1], width=min(30.0, 120 / d), height=word_height, matrix="made")
         matrices.send(table, w_panel, made_panel, key=f"project_{name}", alt=alt)
 
@@ -83,12 +92,30 @@ cell = [(query, key)]
 signed = symmetric_limit(attention.scores, attention.scaled_scores)
 with steps[0]:
     panel = Panel(f"scores Q Kᵀ ({n} × {n})", row_labels=False, height=min(34.0, 200 / n), column_labels=False)
-    matrices.draw(panel, attention.scores, queries, keys, key="scores", limit=signed, picked=cell, alt="Scores q · k")
+    matrices.draw(
+        panel,
+        attention.scores,
+        queries,
+        keys,
+        key="scores",
+        limit=signed,
+        picked=cell,
+        decimals=decimals,
+        alt="Scores q · k",
+    )
     st.html(formulas.dot_product(run.q[query], run.k[key]))
 with steps[1]:
     panel = Panel(f"scaled ÷ √{d} ({n} × {n})", row_labels=False, height=min(34.0, 200 / n), column_labels=False)
     matrices.draw(
-        panel, attention.scaled_scores, queries, keys, key="scaled", limit=signed, picked=cell, alt="Scaled scores"
+        panel,
+        attention.scaled_scores,
+        queries,
+        keys,
+        key="scaled",
+        decimals=decimals,
+        limit=signed,
+        picked=cell,
+        alt="Scaled scores",
     )
     st.html(formulas.scaled(score, scaled_score, d))
 with steps[2]:
@@ -127,6 +154,7 @@ with steps[3]:
         queries,
         features,
         key="output",
+        decimals=decimals,
         limit=symmetric_limit(attention.output),
         picked=[(query, None)],
         alt=f"Output, {n} words by {d} features",

@@ -206,7 +206,8 @@ def _linked(
     if rejected:
         shown = ", ".join(map(str, instead or default)) if isinstance(default, list) else str(default)
         used = [type(default[0])(text) for text in instead] if instead and isinstance(default, list) else default
-        _note(Ignored(key, wanted, quote(given), shown), used)
+        wrong = [text for text in given if text not in instead]
+        _note(Ignored(key, wanted, quote(wrong), shown), used)
         seen.add(key)
         if instead:
             st.query_params[key] = list(instead)

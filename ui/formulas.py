@@ -11,6 +11,7 @@ from core.attention import Attention
 from core.parameter_count import PARTS, ParameterTable, Preset
 from core.scaling import SingleDraw
 from core.softmax import Floats
+from ui.charts.bars import percent
 from ui.charts.heat_map import number_text
 from ui.literal import literal
 
@@ -26,6 +27,11 @@ STYLE = """
 .worked tr.total td {border-top: 1px solid currentColor; font-weight: 650; padding-top: .1rem;}
 .worked tr.picked td {font-weight: 650; background: light-dark(#FFE9BF, #4A3A12);}
 .worked.large {font-size: .95rem; max-height: none;}
+.worked.large th {white-space: normal;}
+.lines {max-height: 6rem; overflow: auto;}
+[data-testid="stMain"] {overflow-anchor: none;}
+[data-testid="stPageLink"] p {white-space: normal; overflow: visible;}
+@media (max-width: 640px) {.katex-display {font-size: .72em;}}
 .worked td:nth-child(2):has(.bar) {text-align: left; width: 100%;}
 .bar {display: inline-block; height: .7em; background: light-dark(#34288A, #B9B0FF); border-radius: .1em;}
 .label {display: inline-block; min-width: 5.5rem; color: light-dark(#4A5361, #B4BDC9); font-size: .82rem;}
@@ -36,9 +42,10 @@ STYLE = """
 .key {color: light-dark(#B84F00, #F5915A);}
 .value {color: light-dark(#007A58, #2FC79B);}
 .position {color: light-dark(#A34A7C, #E3A0C5);}
-.line {font-size: .95rem; line-height: 1.4; margin: 0;}
-.quiet {font-size: .82rem; line-height: 1.4; margin: 0; color: light-dark(#4A5361, #B4BDC9);}
-.notice {font-size: .9rem; line-height: 1.4; margin: 0; padding: .35rem .7rem; border-left: .25rem solid #D98A00;
+.line {font-size: .95rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere;}
+.quiet {font-size: .82rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere; color: light-dark(#4A5361, #B4BDC9);}
+.notice {font-size: .9rem; line-height: 1.4; margin: 0;
+  overflow-wrap: anywhere; padding: .35rem .7rem; border-left: .25rem solid #D98A00;
   background: light-dark(#FFF4DC, #33290F);}
 .agree {font-size: .82rem; line-height: 1.4; margin: 0; padding: .2rem .6rem; border-radius: .3rem;
   display: inline-block; max-width: 34rem; background: light-dark(#E2F3EC, #12332A);}
@@ -319,10 +326,10 @@ def leak_verdict(
         rows = "row" if position == 1 else f"{position} rows"
         first = f"<b>With the mask</b> the {rows} before it moved by exactly 0. "
     else:
-        first = f"<b>With the mask</b> a row before it moved by {earlier.max():.2e}: that is a leak. "
+        first = f"<b>With the mask</b> a row before it moved by {earlier.max():.3g}: that is a leak. "
     later = f"Rows from {position} on moved by up to {masked[position:].max():.3f}. "
     count = int((free > 0).sum())
-    rest = f"<b>Without a mask</b> {count} of {len(words)} rows moved, the least by {free.min():.2e}.</p>"
+    rest = f"<b>Without a mask</b> {count} of {len(words)} rows moved, the least by {free.min():.3g}.</p>"
     return head + first + later + rest
 
 
@@ -341,14 +348,15 @@ def two_sentences(words: Sequence[str], shuffled: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> two_sentences(["a", "b"], ["b", "a"]).count("<bdi>")
+    >>> two_sentences(["a", "b"], ["b", "a"]).count("<bdi")
     4
     """
     lines = (("sentence", words), ("new order", shuffled))
-    return "".join(
+    said = "".join(
         f'<p class="line"><span class="label">{name}</span> {" ".join(literal(word) for word in listed)}</p>'
         for name, listed in lines
     )
+    return f'<div class="lines" tabindex="0" role="group" aria-label="both orders">{said}</div>'
 
 
 def order_verdict(title: str, largest: float, nothing_turned: bool = False) -> str:
@@ -403,7 +411,7 @@ def parts_legend(counted: ParameterTable) -> str:
     kinds = {"attention": "query", "feed-forward": "value", "layer norm": ""}
     said = []
     for part in PARTS:
-        share = f"{counted.part_total(part) / counted.total:.1%}".replace("%", " %")
+        share = percent(counted.part_total(part) / counted.total)
         said.append(f'<span class="{kinds[part]}">■ {part} {share}</span>')
     return f'<p class="quiet">{" &nbsp; ".join(said)}</p>'
 

@@ -41,6 +41,18 @@ def heading(name: str, sentence: str) -> DeltaGenerator:
     return beside
 
 
+def start_at_the_top(name: str) -> None:
+    """Bring a page that was just opened to its top; Streamlit leaves the reader where the page before was left.
+
+    Parameters
+    ----------
+    name : str
+        Of the page. The script is our own and runs once each time that the name changes.
+    """
+    scroll = "document.querySelector('[data-testid=stMain]')?.scrollTo(0, 0)"
+    st.html(f"<script>{scroll} // {name}</script>", unsafe_allow_javascript=True)
+
+
 def titled(panel: Panel, title: str) -> Panel:
     """The same panel under another title.
 

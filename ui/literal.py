@@ -14,11 +14,11 @@ def literal(text: str) -> str:
     Returns
     -------
     str
-        HTML, isolated from the reading direction of what stands around it.
+        HTML, isolated from the reading direction of what stands around it; a position in front stays in front.
 
     Examples
     --------
     >>> literal("a<b")
-    '<bdi>a&lt;b</bdi>'
+    '<bdi dir="ltr">a&lt;b</bdi>'
     """
-    return f"<bdi>{html.escape(text)}</bdi>"
+    return f'<bdi dir="ltr">{html.escape(text)}</bdi>'

@@ -1,5 +1,6 @@
 """The frame: navigation, sidebar, notices, then the chosen page. Runs on every visit and every change."""
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ if str(ROOT) not in sys.path:  # this script's own folder is on the path, the pr
 
 import streamlit as st  # noqa: E402
 
-from ui import controls, formulas, startup  # noqa: E402
+from ui import controls, formulas, frame, startup  # noqa: E402
 from ui.pages import HOME, PAGES  # noqa: E402
 
 startup.settle_memory()
@@ -29,9 +30,8 @@ for entry in (HOME, *PAGES):
 chosen = st.navigation(sections, position="top")
 controls.sidebar(by_script[chosen.title].lesson)
 notices = st.container()
-try:
+with contextlib.suppress(controls.PageEnds):  # it has said why; what follows belongs to the frame
     chosen.run()
-except controls.PageEnds:
-    pass  # it has said why; what follows belongs to the frame
 with notices:
     controls.show_notices()
+frame.start_at_the_top(by_script[chosen.title].name)

@@ -10,7 +10,16 @@ import streamlit as st
 
 from core.masks import Booleans
 from core.softmax import Floats
-from ui.charts.heat_map import PICTURE_ABOVE, Axis, Panel, label_step, matrix_table, specification, with_row_sums
+from ui.charts.heat_map import (
+    PICTURE_ABOVE,
+    Axis,
+    Panel,
+    label_step,
+    longest_text,
+    matrix_table,
+    specification,
+    with_row_sums,
+)
 from ui.charts.picture import matrix_picture
 
 Picked = Sequence[tuple[int | None, int | None]]
@@ -66,6 +75,7 @@ def draw(
         return
     panel = replace(panel, n_rows=len(rows.labels), row_step=label_step(rows), column_step=label_step(columns))
     table = matrix_table(values, rows, columns, ramp, limit, may_attend, picked, decimals)
+    panel = replace(panel, characters=longest_text(table))
     if row_sums:
         table = with_row_sums(table, values, rows)
     send(table, panel, ramp=ramp, key=key, alt=alt, on_pick=on_pick)

@@ -91,7 +91,7 @@ def _outcome(check: Callable[[], Agreement], what: str) -> None:
     size = f"largest difference {found.largest_difference:.1e} ({found.where}), tolerance {found.tolerance:.0e}"
     if found.tolerance == 0:
         size = "exactly equal" if found.agrees else f"they differ by {found.largest_difference:,.0f}"
-    _write(kind, f"{sign}: {size}", f"Compared: {what}. The tolerance: {found.reason}.")
+    _write(kind, f"{sign}: {size}", f"Compared: {what}. Why this tolerance: {found.reason}.")
 
 
 def _write(kind: str, said: str, why: str) -> None:

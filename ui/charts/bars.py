@@ -13,6 +13,27 @@ from ui.colours import NEUTRAL, QUERY, VALUE
 PART_HUES = {"attention": QUERY, "feed-forward": VALUE, "layer norm": NEUTRAL}
 
 
+def percent(share: float) -> str:
+    """A share in percent, with as many decimals as it needs not to vanish.
+
+    Parameters
+    ----------
+    share : float
+        From 0 to 1.
+
+    Returns
+    -------
+    str
+        With one decimal, or with two significant digits below 0.1 %.
+
+    Examples
+    --------
+    >>> percent(0.494), percent(0.000108)
+    ('49.4 %', '0.011 %')
+    """
+    return f"{share:.1%}".replace("%", " %") if share >= 0.001 else f"{share * 100:.2g} %"
+
+
 def parameters_table(table: ParameterTable) -> pd.DataFrame:
     """The rows of a count, with their share of the total.
 
@@ -41,7 +62,7 @@ def parameters_table(table: ParameterTable) -> pd.DataFrame:
             "count": [row.count for row in table.rows],
             "share": [row.count / total for row in table.rows],
             "part": [row.part for row in table.rows],
-            "said": [f"{row.count:,}  ({row.count / total:.1%})".replace("%)", " %)") for row in table.rows],
+            "said": [f"{row.count:,}  ({percent(row.count / total)})" for row in table.rows],
             "torch_name": [row.torch_name for row in table.rows],
         }
     )
@@ -71,7 +92,9 @@ def parameters_chart(n_tensors: int, row_height: int = 22) -> Spec:
     light = " : ".join(f"datum.part === '{part}' ? '{hue.light}'" for part, hue in PART_HUES.items()) + " : '#000000'"
     dark = " : ".join(f"datum.part === '{part}' ? '{hue.dark}'" for part, hue in PART_HUES.items()) + " : '#FFFFFF'"
     sort = alt.EncodingSortField(field="order", op="min", order="ascending")
-    axis = alt.Axis(title=None, ticks=False, domain=False, labelColor=TEXT, labelFontSize=13, labelLimit=140)
+    axis = alt.Axis(
+        title=None, ticks=False, domain=False, labelColor=TEXT, labelFontSize=13, labelLimit=140, labelOverlap=False
+    )
     y = alt.Y(field="tensor", type="nominal", sort=sort, axis=axis)
     tooltip = [
         alt.Tooltip(field=name, type="nominal", title=title)

@@ -20,6 +20,9 @@ Spec = dict[str, Any]
 PICTURE_ABOVE = 1_000
 """Cells beyond which a matrix is shown as a picture instead of one mark a cell."""
 
+SMALLEST_NUMBER = 8.5
+"""Pixels of type below which the numbers in cells are left to the tooltip."""
+
 POSITIONS_ABOVE = 12
 """Words beyond which an axis shows positions only; the words are in the tooltip."""
 
@@ -107,6 +110,28 @@ def label_step(axis: Axis) -> int:
     """
     count = len(axis.labels)
     return 1 if count <= POSITIONS_ABOVE else -(-count // 8)
+
+
+def longest_text(*tables: pa.Table) -> int:
+    """Characters of the longest number in the cells of some tables.
+
+    Parameters
+    ----------
+    *tables : pyarrow.Table
+        From `matrix_table`.
+
+    Returns
+    -------
+    int
+        At least 4, so that ordinary states share one specification.
+
+    Examples
+    --------
+    >>> axis = word_axis("query", ("the",))
+    >>> longest_text(matrix_table([[-12.5]], axis, axis))
+    6
+    """
+    return max(4, *(len(text) for table in tables for text in table["text"].to_pylist()))
 
 
 def named_axis(title: str, names: tuple[str, ...]) -> Axis:
@@ -221,7 +246,8 @@ def matrix_table(
     Returns
     -------
     pyarrow.Table
-        row, row_position, row_name, column, column_position, column_name, value, text, step, note, picked, matrix.
+        row, row_position, row_name, column, column_position, column_name, value, text, step, note, picked,
+        outline, matrix.
 
     Raises
     ------
@@ -246,8 +272,14 @@ def matrix_table(
     masked = ~allowed.ravel()
     steps = RAMPS[ramp].steps(np.where(np.isfinite(flat), flat, 0.0), limit)
     outlined = np.zeros(array.shape, dtype=bool)
+    outline = np.zeros(array.shape, dtype=np.int16)
     for row, column in picked:
-        outlined[slice(None) if row is None else row, slice(None) if column is None else column] = True
+        cells = slice(None) if row is None else row, slice(None) if column is None else column
+        outlined[cells] = True
+        if row is not None and column is None:
+            outline[row, 0] = _OUTLINES.index("row")  # its first cell stands for the row
+        else:
+            outline[cells] = _OUTLINES.index("cell")
     written = flat.size <= PICTURE_ABOVE
     return pa.table(
         {
@@ -264,10 +296,12 @@ def matrix_table(
             "step": np.where(masked, np.int16(-1), steps),
             "note": dictionary(masked.astype(np.int16), _NOTES),
             "picked": outlined.ravel(),
+            "outline": dictionary(outline.ravel(), _OUTLINES),
         }
     )
 
 
+_OUTLINES = ("", "cell", "row")
 _NOTES = ("", "masked (−∞ before the softmax)")
 
 
@@ -400,6 +434,8 @@ class Panel:
     row_step: int = 1
     """Every how-manieth label of an axis of plain positions is written."""
     column_step: int = 1
+    characters: int = 5
+    """Of the longest number in a cell; decides how large the numbers can be, and whether they are shown."""
     pick: str = ""
     """Name of the selection that a click on a cell makes; empty for none."""
     matrix: str = ""
@@ -427,7 +463,7 @@ def specification(*panels: Panel, ramp: str = "signed", spacing: int = 14) -> Sp
     Examples
     --------
     >>> [layer["mark"]["type"] for layer in specification(Panel("A"))["layer"]]
-    ['rect', 'text', 'rect']
+    ['rect', 'text', 'rect', 'rect']
     """
     charts = [_draw(panel) for panel in panels]
     chart = charts[0] if len(charts) == 1 else alt.hconcat(*charts, spacing=spacing)
@@ -492,22 +528,26 @@ def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
         cells = cells.add_params(alt.selection_point(name=panel.pick, fields=fields, on="click", clear="dblclick"))
     # Whether a number fits is known only in the browser where the width stretches.
     room = str(panel.width or "bandwidth('x')")
+    size_of_number = f"min(14, ({room} - 3) / {0.56 * panel.characters:.2f}, {panel.height * 0.6:.1f})"
     numbers = base.mark_text(
         fill=expression(f"datum.step === -2 ? ({TEXT.to_dict()['expr']}) : ({INK.to_dict()['expr']})"),
-        fontSize=expression(f"min(14, {room} / 2.9, {panel.height} * 0.55)"),
-        opacity=expression(f"{room} >= 26 && {panel.height} >= 16 ? 1 : 0"),
+        fontSize=expression(size_of_number),
+        opacity=expression(f"{size_of_number} >= {SMALLEST_NUMBER} ? 1 : 0"),
         tooltip=None,
     ).encode(x=x, y=y, text=alt.Text(field="text", type="nominal"))
-    outline = (
-        base.transform_filter("datum.picked")
-        .mark_rect(fill=None, stroke=themed(PICKED), strokeWidth=2.5 if (panel.width or 30) > 20 else 1.5, tooltip=None)
-        .encode(x=x, y=y)
+    frame = alt.MarkDef(type="rect", fill=None, stroke=themed(PICKED), strokeWidth=2.5, tooltip=None)
+    outline = base.transform_filter("datum.outline === 'cell'").properties(mark=frame).encode(x=x, y=y)
+    # One frame around a whole row: around each of many narrow cells it would hide their colours.
+    row_outline = (
+        base.transform_filter("datum.outline === 'row'")
+        .properties(mark=frame)
+        .encode(x=alt.value(0), x2=alt.value("width"), y=y)
     )
     if panel.width is None:
         size: dict[str, Any] = {"width": "container", "height": panel.height * panel.n_rows}
     else:
         size = {"width": alt.Step(panel.width), "height": alt.Step(panel.height)}
-    chart = alt.layer(cells, numbers, outline).properties(**size)
+    chart = alt.layer(cells, numbers, outline, row_outline).properties(**size)
     if panel.title:
         color = themed(panel.hue)
         chart = chart.properties(

@@ -228,7 +228,7 @@ def drag_chart(height: int = 170) -> Spec:
             said="'÷ ' + format(pow(datum.d, exponent), '.3~r') + ':  largest weight ' + format(datum.largest, '.3f')"
             " + ',  steepest slope ' + format(datum.bend, '.4f')"
         )
-        .mark_text(align="left", fill=TEXT, fontSize=14, fontWeight="bold", x=-30, y=-14)
+        .mark_text(align="left", fill=TEXT, fontSize=expression("min(14, width / 27)"), fontWeight="bold", x=-30, y=-14)
         .encode(text=alt.Text(field="said", type="nominal"))
     )
     chart = alt.layer(bars, numbers, caption).properties(width="container", height=height)
@@ -284,13 +284,20 @@ def curves_chart(feature: str, height: int = 190) -> Spec:
     >>> curves_chart("feature")["layer"][0]["mark"]["type"]
     'line'
     """
-    x = alt.X(field="position", type="quantitative", axis=_axis("position", tickMinStep=1, format="d", grid=False))
+    x = alt.X(
+        field="position",
+        type="quantitative",
+        scale=alt.Scale(nice=False),
+        axis=_axis("position", tickMinStep=1, format="d", grid=False),
+    )
     y = alt.Y(field="value", type="quantitative", axis=_axis("value", tickCount=5))
     # One hue: the lower the frequency, the fainter and the longer its dashes, so that curves differ without colour too.
     dash = alt.StrokeDash(
         field="feature",
         type="ordinal",
-        legend=alt.Legend(title=feature, labelColor=TEXT, titleColor=TEXT, symbolStrokeColor=themed(POSITION)),
+        legend=alt.Legend(
+            title=feature, labelColor=TEXT, titleColor=TEXT, symbolStrokeColor=themed(POSITION), symbolSize=900
+        ),
         scale=alt.Scale(range=[[1, 0], [8, 2], [6, 3], [4, 3], [3, 3], [2, 3], [1, 3], [1, 5]]),
     )
     tooltip = [
@@ -300,10 +307,13 @@ def curves_chart(feature: str, height: int = 190) -> Spec:
     ]
     base = alt.Chart()
     detail = alt.Detail(field="feature", type="ordinal")
+    fade = alt.Opacity(field="feature", type="ordinal", legend=None, scale=alt.Scale(range=[1, 0.35]))
     line = base.mark_line(stroke=themed(POSITION), strokeWidth=2, tooltip=None).encode(
-        x=x, y=y, detail=detail, strokeDash=dash
+        x=x, y=y, detail=detail, strokeDash=dash, opacity=fade
     )
-    points = base.mark_point(filled=True, size=30, fill=themed(POSITION), opacity=1).encode(x=x, y=y, tooltip=tooltip)
+    points = base.mark_point(filled=True, size=30, fill=themed(POSITION)).encode(
+        x=x, y=y, opacity=fade, tooltip=tooltip
+    )
     chart = alt.layer(line, points).properties(width="container", height=height)
     spec = without_data(chart.configure_view(stroke=None).to_dict())
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}

@@ -11,13 +11,13 @@ from ui.charts.heat_map import Axis, Spec, dictionary, without_data
 from ui.charts.theme import expression, themed
 from ui.colours import KEY, QUERY, Hue
 
-LEFT = 0.25
+LEFT = 0.28
 """Share of the width that the words on each side take."""
 
 LINE = Hue("#34288A", "#B9B0FF")
 
 
-def links_table(weights: Floats, queries: Axis, keys: Axis) -> pa.Table:
+def links_table(weights: Floats, queries: Axis, keys: Axis, picked: int = 0) -> pa.Table:
     """One row for each pair of words.
 
     Parameters
@@ -26,11 +26,13 @@ def links_table(weights: Floats, queries: Axis, keys: Axis) -> pa.Table:
         From 0 to 1.
     queries, keys : Axis
         The words.
+    picked : int
+        Position of the word whose lines stand out while the reader points at none.
 
     Returns
     -------
     pyarrow.Table
-        query, query_position, query_name, key, key_position, key_name, weight.
+        query, query_position, query_name, key, key_position, key_name, weight, picked.
 
     Examples
     --------
@@ -49,20 +51,19 @@ def links_table(weights: Floats, queries: Axis, keys: Axis) -> pa.Table:
             "key_position": key,
             "key_name": dictionary(key, keys.names),
             "weight": weights.ravel(),
+            "picked": query == picked,
         }
     )
 
 
 @functools.lru_cache(maxsize=64)
-def links_chart(n_words: int, height: int = 330) -> Spec:
+def links_chart(n_words: int) -> Spec:
     """Words that ask at the left, the same words as looked at to the right, a line as strong as the weight.
 
     Parameters
     ----------
     n_words : int
-        At least 1.
-    height : int
-        In pixels.
+        At least 1; many words make the chart higher, up to a laptop's first screen.
 
     Returns
     -------
@@ -75,7 +76,8 @@ def links_chart(n_words: int, height: int = 330) -> Spec:
     >>> [layer["mark"]["type"] for layer in links_chart(5)["layer"]]
     ['rule', 'rule', 'text', 'text', 'rect']
     """
-    size = min(17, 0.8 * height / n_words)
+    height = max(330, 9 * n_words)
+    size = expression(f"min({min(17, 0.8 * height / n_words):.1f}, width * {LEFT} / 8.2)")
     scale = alt.Scale(domain=[-0.5, n_words - 0.5], reverse=True)
     base = alt.Chart()
 
@@ -92,11 +94,15 @@ def links_chart(n_words: int, height: int = 330) -> Spec:
         alt.Tooltip(field="weight", type="quantitative", format=".6f"),
     ]
     left, right = alt.value(expression(f"width * {LEFT}")), alt.value(expression(f"width * {1 - LEFT}"))
+    # Many words make many lines: all but the picked word's step back while nothing is pointed at.
+    faint = min(1.0, 12 / n_words)
+    at_rest = f"isValid(asks.query_position) || datum.picked ? 1 : {faint:.2f}"
+    strength = f"min(1, 0.04 + 1.2 * datum.weight) * ({at_rest})"
     lines = base.mark_rule(
         stroke=themed(LINE),
         strokeWidth=expression("1 + 9 * datum.weight"),
         strokeCap="round",
-        opacity=expression(f"({shown}) ? min(1, 0.04 + 1.2 * datum.weight) : 0.02"),
+        opacity=expression(f"({shown}) ? {strength} : 0.02"),
         tooltip=None,
     ).encode(x=left, x2=right, y=y("query_position"), y2=alt.Y2(field="key_position"))
     # A second, invisible line, wide enough to be pointed at.
@@ -104,7 +110,12 @@ def links_chart(n_words: int, height: int = 330) -> Spec:
         x=left, x2=right, y=y("query_position"), y2=alt.Y2(field="key_position"), tooltip=tooltip
     )
     asking = base.transform_filter("datum.key_position == 0").mark_text(
-        align="right", fontSize=size, fill=themed(QUERY), x=expression(f"width * {LEFT} - 8"), tooltip=None
+        align="right",
+        fontSize=size,
+        fill=themed(QUERY),
+        fontWeight=expression("datum.picked ? 'bold' : 'normal'"),
+        x=expression(f"width * {LEFT} - 8"),
+        tooltip=None,
     )
     asked = base.transform_filter("datum.query_position == 0").mark_text(
         align="left", fontSize=size, fill=themed(KEY), x=expression(f"width * {1 - LEFT} + 8"), tooltip=None
