@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -82,6 +83,14 @@ def matrix(at, alt, field="value", part=None):
     return as_matrix(frame if part is None else frame[frame.matrix == part], field)
 
 
+def outlined(at, alt, part=None):
+    """Cells of a heat map that are framed one by one, and rows that are framed as a whole."""
+    marks = matrix(at, alt, "outline", part)
+    return list(zip(*map(np.ndarray.tolist, np.nonzero(marks == "cell")), strict=True)), sorted(
+        {int(row) for row in np.nonzero(marks == "row")[0]}
+    )
+
+
 def row_sums(at, alt):
     frame = chart(at, alt)
     return frame[frame.step == -2].sort_values("row_position").text.tolist()
@@ -94,7 +103,7 @@ def bodies(at):
 
 def plain(body):
     """What a reader sees of a piece of HTML."""
-    return html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?bdi>", "", body)))
+    return html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?bdi[^>]*>", "", body)))
 
 
 def texts(at):

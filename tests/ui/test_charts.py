@@ -271,22 +271,26 @@ def test_a_masked_weight_of_0_is_not_a_zero_that_was_computed():
 @pytest.mark.parametrize(
     ("picked", "expected"),
     [
-        ([], [[0, 0, 0], [0, 0, 0]]),
-        ([(1, 2)], [[0, 0, 0], [0, 0, 1]]),
-        ([(0, None)], [[1, 1, 1], [0, 0, 0]]),
-        ([(None, 1)], [[0, 1, 0], [0, 1, 0]]),
-        ([(0, None), (1, 0)], [[1, 1, 1], [1, 0, 0]]),
+        ([], ["...", "..."]),
+        ([(1, 2)], ["...", "..c"]),
+        ([(0, None)], ["r..", "..."]),
+        ([(None, 1)], [".c.", ".c."]),
+        ([(0, None), (1, 0)], ["r..", "c.."]),
+        ([(0, None), (1, None)], ["r..", "r.."]),
     ],
-    ids=["none", "cell", "row", "column", "row and cell"],
+    ids=["none", "cell", "row", "column", "row and cell", "two rows"],
 )
-def test_picked_cells(picked, expected):
+def test_picked_cells_are_framed_and_a_picked_row_once(picked, expected):
     cells = table(np.zeros((2, 3)), word_axis("query", ("a", "b")), position_axis("feature", 3), picked=picked)
-    assert as_matrix(cells, "picked").astype(int).tolist() == expected
+    found = as_matrix(cells, "outline")
+    assert ["".join({"": ".", "cell": "c", "row": "r"}[mark] for mark in row) for row in found] == expected
 
 
-def test_only_picked_cells_are_outlined_and_a_click_names_positions():
+def test_frames_are_drawn_where_the_table_says_and_a_click_names_positions():
     spec = SPECS["heat map"]()
-    assert spec["layer"][2]["transform"] == [{"filter": "datum.picked"}]
+    frames = {layer["transform"][0]["filter"]: layer["encoding"] for layer in spec["layer"][2:]}
+    assert set(frames) == {"datum.outline === 'cell'", "datum.outline === 'row'"}
+    assert frames["datum.outline === 'row'"]["x2"] == {"value": "width"}
     (selection,) = (p for p in spec["layer"][0].get("params", []) + spec["params"] if p["name"] == "cell")
     assert selection["select"]["fields"] == ["row_position", "column_position"]
 
@@ -316,11 +320,12 @@ def test_words_stand_in_the_order_of_the_sentence_in_every_layer():
     ]
     spec = specification(Panel("A", row_title="query", column_title="key"))
     for channel, axis in (("x", "column"), ("y", "row")):
-        encodings = [layer["encoding"][channel] for layer in spec["layer"]]
-        assert [encoding["field"] for encoding in encodings] == [axis] * 3
-        assert [encoding["type"] for encoding in encodings] == ["nominal"] * 3
-        expected = {"field": f"{axis}_position", "op": "min", "order": "ascending"}
-        assert [encoding["sort"] for encoding in encodings] == [expected] * 3
+        encodings = [layer["encoding"][channel] for layer in spec["layer"] if "field" in layer["encoding"][channel]]
+        assert len(encodings) >= 3  # all but the frame around a whole row, which needs no column
+        order = {"field": f"{axis}_position", "op": "min", "order": "ascending"}
+        assert [(entry["field"], entry["type"], entry["sort"]) for entry in encodings] == [
+            (axis, "nominal", order)
+        ] * len(encodings)
 
 
 def test_labels_that_would_sort_as_text_stand_by_position():

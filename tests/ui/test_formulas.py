@@ -141,7 +141,7 @@ def test_the_lesson_table_of_single_draws():
             2,
             [0.0, 0.0, 0.25],
             [0.1, 0.2, 0.3],
-            ["the 2 rows before it moved by exactly 0", "3 of 3 rows moved, the least by 1.00e-01"],
+            ["the 2 rows before it moved by exactly 0", "3 of 3 rows moved, the least by 0.1"],
         ),
         (
             1,
@@ -155,7 +155,7 @@ def test_the_lesson_table_of_single_draws():
             [0.0, 0.2, 0.3],
             ["No row stands before it", "moved by up to 0.750", "2 of 3 rows moved"],
         ),
-        (2, [0.0, 1e-9, 0.25], [0.1, 0.2, 0.3], ["a row before it moved by 1.00e-09: that is a leak"]),
+        (2, [0.0, 1e-9, 0.25], [0.1, 0.2, 0.3], ["a row before it moved by 1e-09: that is a leak"]),
     ],
     ids=["last word", "second word", "first word", "a leak"],
 )
@@ -241,7 +241,7 @@ def test_words_are_shown_as_typed_and_never_act(write, word):
     assert word in plain(html)
     tags = set(re.findall(r"</?([a-zA-Z!]\w*)", html))
     assert tags <= {"div", "table", "thead", "tbody", "tr", "th", "td", "bdi", "p", "b", "br", "span", "sup"}
-    assert html.count("<bdi>") == html.count("</bdi>")
+    assert html.count("<bdi") == html.count("</bdi>")
     assert "<b>x" not in html
 
 
@@ -249,4 +249,4 @@ def test_two_sentences_keep_their_words_apart():
     first, second = re.findall("<p.*?</p>", formulas.two_sentences(("dog", "bites", "man"), ("man", "bites", "dog")))
     assert plain(first).split() == ["sentence", "dog", "bites", "man"]
     assert plain(second).split() == ["new", "order", "man", "bites", "dog"]
-    assert first.count("<bdi>") == 3  # each word with a reading direction of its own
+    assert first.count("<bdi") == 3  # each word with a reading direction of its own

@@ -547,7 +547,7 @@ def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
         size: dict[str, Any] = {"width": "container", "height": panel.height * panel.n_rows}
     else:
         size = {"width": alt.Step(panel.width), "height": alt.Step(panel.height)}
-    chart = alt.layer(cells, numbers, outline, row_outline).properties(**size)
+    chart = alt.layer(cells, numbers, row_outline, outline).properties(**size)
     if panel.title:
         color = themed(panel.hue)
         chart = chart.properties(

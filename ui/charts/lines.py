@@ -292,14 +292,11 @@ def curves_chart(feature: str, height: int = 190) -> Spec:
     )
     y = alt.Y(field="value", type="quantitative", axis=_axis("value", tickCount=5))
     # One hue: the lower the frequency, the fainter and the longer its dashes, so that curves differ without colour too.
-    dash = alt.StrokeDash(
-        field="feature",
-        type="ordinal",
-        legend=alt.Legend(
-            title=feature, labelColor=TEXT, titleColor=TEXT, symbolStrokeColor=themed(POSITION), symbolSize=900
-        ),
-        scale=alt.Scale(range=[[1, 0], [8, 2], [6, 3], [4, 3], [3, 3], [2, 3], [1, 3], [1, 5]]),
+    legend = alt.Legend(
+        title=feature, labelColor=TEXT, titleColor=TEXT, symbolStrokeColor=themed(POSITION), symbolSize=900
     )
+    dashes = [[1, 0], [8, 2], [6, 3], [4, 3], [3, 3], [2, 3], [1, 3], [1, 5]]
+    dash = alt.StrokeDash(field="feature", type="ordinal", legend=legend, scale=alt.Scale(range=dashes))
     tooltip = [
         alt.Tooltip(field="position", type="quantitative"),
         alt.Tooltip(field="feature", type="ordinal", title=feature),
@@ -307,7 +304,7 @@ def curves_chart(feature: str, height: int = 190) -> Spec:
     ]
     base = alt.Chart()
     detail = alt.Detail(field="feature", type="ordinal")
-    fade = alt.Opacity(field="feature", type="ordinal", legend=None, scale=alt.Scale(range=[1, 0.35]))
+    fade = alt.Opacity(field="feature", type="ordinal", legend=legend, scale=alt.Scale(range=[1, 0.35]))
     line = base.mark_line(stroke=themed(POSITION), strokeWidth=2, tooltip=None).encode(
         x=x, y=y, detail=detail, strokeDash=dash, opacity=fade
     )
