@@ -99,6 +99,8 @@ def shorten(word: str, width: int = 10) -> str:
     """
     if width < 2:
         raise ValueError(f"width must be at least 2; got {width}")
+    if word.isascii() and len(word) <= width:
+        return word
     clusters = regex.findall(r"\X", word)
     if sum(map(_columns, clusters)) <= width:
         return word

@@ -1,5 +1,7 @@
 """What happens once a process."""
 
+import base64
+import functools
 import gc
 
 import altair  # noqa: F401  (loaded here so that it is frozen below)
@@ -21,7 +23,11 @@ def settle_memory() -> None:
     gc.freeze()
 
 
-@st.cache_resource
-def page_icon() -> bytes:
-    """A small matrix for the browser's tab; a named icon would be fetched from another host."""
-    return matrix_picture(np.array([[0.9, 0.1, 0.2], [0.3, 0.7, 0.1], [0.1, 0.5, 0.8]]), 63, 63, "weights")
+@functools.cache
+def page_icon() -> str:
+    """A small matrix for the browser's tab, as a data address.
+
+    A named icon would be fetched from another host, and Streamlit would encode a picture anew in every run.
+    """
+    values = np.array([[0.9, 0.1, 0.2], [0.3, 0.7, 0.1], [0.1, 0.5, 0.8]])
+    return "data:image/png;base64," + base64.b64encode(matrix_picture(values, 63, 63, "weights")).decode()

@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest  # noqa: E402
 
 import core.torch_reference  # noqa: E402, F401  (torch loaded, as after the first check)
 
-WARM_UP, RUNS = 5, 40
+WARM_UP, RUNS = 20, 100
 
 
 def time_scripts() -> list[tuple[float, float]]:

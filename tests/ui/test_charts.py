@@ -1,5 +1,6 @@
 """Tables and specifications of the charts, and pictures, by value."""
 
+import ast
 import copy
 import io
 import json
@@ -167,7 +168,7 @@ def test_limit_is_the_largest_finite_size_over_all_matrices():
 def test_the_specification_scales_nothing_by_the_data():
     spec = SPECS["heat map"]()
     assert not any({"color", "fill", "opacity"} & set(layer["encoding"]) for layer in spec["layer"])
-    assert {p["name"]: p["value"] for p in spec["params"] if "Ramp" in p["name"]} == {
+    assert {p["name"]: ast.literal_eval(p["expr"]) for p in spec["params"] if "Ramp" in p["name"]} == {
         "lightRamp": WEIGHTS.light.tolist(),
         "darkRamp": WEIGHTS.dark.tolist(),
     }

@@ -1,6 +1,7 @@
 """Matrices as heat maps: rows and columns by position, so that equal words stay apart."""
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,7 @@ class Axis:
     """The same in full, for tooltips and tables."""
 
 
+@functools.lru_cache(maxsize=64)
 def word_axis(title: str, words: tuple[str, ...]) -> Axis:
     """Axis of positions with their words.
 
@@ -66,6 +68,7 @@ def word_axis(title: str, words: tuple[str, ...]) -> Axis:
     return Axis(title, short, names)
 
 
+@functools.lru_cache(maxsize=64)
 def position_axis(title: str, count: int) -> Axis:
     """Axis of numbered entries, such as features.
 
@@ -177,12 +180,12 @@ def number_text(value: float, decimals: int = 2) -> str:
     >>> number_text(-1.256), number_text(-0.001), number_text(float("-inf"))
     ('−1.26', '0.00', '−∞')
     """
-    if np.isinf(value):
+    if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = f"{value:.{decimals}f}"
-    if float(text) == 0:
-        text = text.lstrip("-")
-    return text.replace("-", "−")
+    if text[0] != "-":
+        return text
+    return f"−{text[1:]}" if text.strip("-0.") else text[1:]
 
 
 def symmetric_limit(*arrays: ArrayLike) -> float:
@@ -246,8 +249,8 @@ def matrix_table(
     Returns
     -------
     pyarrow.Table
-        row, row_position, row_name, column, column_position, column_name, value, text, step, note, picked,
-        outline, matrix.
+        row, row_position, row_name, column, column_position, column_name, value, text, step, note, outline,
+        matrix.
 
     Raises
     ------
@@ -258,47 +261,66 @@ def matrix_table(
     --------
     >>> axis = word_axis("query", ("the", "the"))
     >>> table = matrix_table([[0.25, 0.75], [0.5, 0.5]], axis, axis, "weights", picked=[(0, 1)])
-    >>> [row["text"] for row in table.to_pylist() if row["picked"]]
+    >>> [row["text"] for row in table.to_pylist() if row["outline"] == "cell"]
     ['0.75']
     """
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (len(rows.labels), len(columns.labels)):
         raise ValueError(f"values must have shape {(len(rows.labels), len(columns.labels))}; got {array.shape}")
-    n_rows, n_columns = array.shape
-    row_index = np.repeat(np.arange(n_rows, dtype=np.int16), n_columns)
-    column_index = np.tile(np.arange(n_columns, dtype=np.int16), n_rows)
     flat = array.ravel()
     allowed = np.ones(array.shape, dtype=bool) if may_attend is None else np.broadcast_to(may_attend, array.shape)
     masked = ~allowed.ravel()
     steps = RAMPS[ramp].steps(np.where(np.isfinite(flat), flat, 0.0), limit)
-    outlined = np.zeros(array.shape, dtype=bool)
     outline = np.zeros(array.shape, dtype=np.int16)
     for row, column in picked:
-        cells = slice(None) if row is None else row, slice(None) if column is None else column
-        outlined[cells] = True
         if row is not None and column is None:
             outline[row, 0] = _OUTLINES.index("row")  # its first cell stands for the row
         else:
-            outline[cells] = _OUTLINES.index("cell")
+            outline[slice(None) if row is None else row, column] = _OUTLINES.index("cell")
     written = flat.size <= PICTURE_ABOVE
-    return pa.table(
-        {
-            "matrix": dictionary(np.zeros(flat.size, dtype=np.int16), (matrix,)),
-            "row": dictionary(row_index, rows.labels),
-            "row_position": row_index,
-            "row_name": dictionary(row_index, rows.names),
-            "column": dictionary(column_index, columns.labels),
-            "column_position": column_index,
-            "column_name": dictionary(column_index, columns.names),
-            "value": pa.array(flat, mask=~np.isfinite(flat)),
-            # A bare 0 is exactly 0; what only rounds to it is 0.00.
-            "text": ["0" if value == 0 else number_text(value, decimals) if written else "" for value in flat],
-            "step": np.where(masked, np.int16(-1), steps),
-            "note": dictionary(masked.astype(np.int16), _NOTES),
-            "picked": outlined.ravel(),
-            "outline": dictionary(outline.ravel(), _OUTLINES),
-        }
+    columns_of_state = (
+        dictionary(np.zeros(flat.size, dtype=np.int16), (matrix,)),
+        pa.array(flat, mask=~np.isfinite(flat)),
+        # A bare 0 is exactly 0; what only rounds to it is 0.00. One Python call a cell is dear: no text, no call.
+        pa.array([_cell_text(value, decimals) for value in flat.tolist()] if written else [""] * flat.size),
+        pa.array(np.where(masked, np.int16(-1), steps)),
+        dictionary(masked.astype(np.int16), _NOTES),
+        dictionary(outline.ravel(), _OUTLINES),
     )
+    return pa.Table.from_arrays([*_places(rows, columns), *columns_of_state], names=_NAMES)
+
+
+_NAMES = (
+    "row",
+    "row_position",
+    "row_name",
+    "column",
+    "column_position",
+    "column_name",
+    "matrix",
+    "value",
+    "text",
+    "step",
+    "note",
+    "outline",
+)
+
+
+@functools.lru_cache(maxsize=64)
+def _places(rows: Axis, columns: Axis) -> tuple[pa.Array, ...]:
+    """Row and column of every cell, by position, label and name: the same for every state of a shape and its words."""
+    n_rows, n_columns = len(rows.labels), len(columns.labels)
+    row_index = np.repeat(np.arange(n_rows, dtype=np.int16), n_columns)
+    column_index = np.tile(np.arange(n_columns, dtype=np.int16), n_rows)
+    return tuple(
+        made
+        for index, axis in ((row_index, rows), (column_index, columns))
+        for made in (dictionary(index, axis.labels), pa.array(index), dictionary(index, axis.names))
+    )
+
+
+def _cell_text(value: float, decimals: int) -> str:
+    return number_text(value, decimals) if value else "0"
 
 
 _OUTLINES = ("", "cell", "row")
@@ -412,6 +434,14 @@ def _position(channel: type[Any], axis: str, title: str, labels: bool, step: int
     )
     sort = alt.EncodingSortField(field=f"{axis}_position", op="min", order="ascending")
     return channel(field=axis, type="nominal", sort=sort, axis=drawn)
+
+
+def _without_axis(channel: Any) -> Any:
+    """The same channel for a further layer; an axis that is left out altogether (None) must be left out in all."""
+    bare = channel.copy()
+    if bare.axis is not None:
+        bare.axis = alt.Undefined
+    return bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -529,19 +559,21 @@ def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
     # Whether a number fits is known only in the browser where the width stretches.
     room = str(panel.width or "bandwidth('x')")
     size_of_number = f"min(14, ({room} - 3) / {0.56 * panel.characters:.2f}, {panel.height * 0.6:.1f})"
+    # One layer names the axes for all: the specification is sent with every state, and is a third shorter so.
+    bare_x, bare_y = _without_axis(x), _without_axis(y)
     numbers = base.mark_text(
         fill=expression(f"datum.step === -2 ? ({TEXT.to_dict()['expr']}) : ({INK.to_dict()['expr']})"),
         fontSize=expression(size_of_number),
         opacity=expression(f"{size_of_number} >= {SMALLEST_NUMBER} ? 1 : 0"),
         tooltip=None,
-    ).encode(x=x, y=y, text=alt.Text(field="text", type="nominal"))
+    ).encode(x=bare_x, y=bare_y, text=alt.Text(field="text", type="nominal"))
     frame = alt.MarkDef(type="rect", fill=None, stroke=themed(PICKED), strokeWidth=2.5, tooltip=None)
-    outline = base.transform_filter("datum.outline === 'cell'").properties(mark=frame).encode(x=x, y=y)
+    outline = base.transform_filter("datum.outline === 'cell'").properties(mark=frame).encode(x=bare_x, y=bare_y)
     # One frame around a whole row: around each of many narrow cells it would hide their colours.
     row_outline = (
         base.transform_filter("datum.outline === 'row'")
         .properties(mark=frame)
-        .encode(x=alt.value(0), x2=alt.value("width"), y=y)
+        .encode(x=alt.value(0), x2=alt.value("width"), y=bare_y)
     )
     if panel.width is None:
         size: dict[str, Any] = {"width": "container", "height": panel.height * panel.n_rows}
