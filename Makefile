@@ -33,7 +33,7 @@ test: $(VENV)/requirements-dev.stamp ## Check format, types and lint, then run e
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 lint: $(VENV)/requirements-dev.stamp ## The first half of `make test`: ruff and mypy
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ import numpy as np
 
 from core.attention import self_attention
 from core.softmax import Floats
+from core.tokens import shorten
 
 
 def default_order(words: tuple[str, ...]) -> tuple[int, ...] | None:
@@ -96,7 +97,7 @@ def read_order(text: str, n_words: int) -> tuple[int, ...]:
     wanted = f"wanted each of 0 to {n_words - 1} once"
     parts = text.replace(",", " ").split()
     if not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
-        raise ValueError(f"{wanted}, separated by spaces; given: {text}")
+        raise ValueError(f"{wanted}, separated by spaces; given: {shorten(text, 40)}")
     order = tuple(int(part) for part in parts)
     if sorted(order) != list(range(n_words)):
         missing = sorted(set(range(n_words)) - set(order))
