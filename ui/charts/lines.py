@@ -293,7 +293,7 @@ def curves_chart(feature: str, height: int = 190) -> Spec:
     y = alt.Y(field="value", type="quantitative", axis=_axis("value", tickCount=5))
     # One hue: the lower the frequency, the fainter and the longer its dashes, so that curves differ without colour too.
     legend = alt.Legend(
-        title=feature, labelColor=TEXT, titleColor=TEXT, symbolStrokeColor=themed(POSITION), symbolSize=900
+        title=feature, labelColor=TEXT, titleColor=TEXT, symbolStrokeColor=themed(POSITION), symbolSize=400
     )
     dashes = [[1, 0], [8, 2], [6, 3], [4, 3], [3, 3], [2, 3], [1, 3], [1, 5]]
     dash = alt.StrokeDash(field="feature", type="ordinal", legend=legend, scale=alt.Scale(range=dashes))
@@ -304,12 +304,12 @@ def curves_chart(feature: str, height: int = 190) -> Spec:
     ]
     base = alt.Chart()
     detail = alt.Detail(field="feature", type="ordinal")
-    fade = alt.Opacity(field="feature", type="ordinal", legend=legend, scale=alt.Scale(range=[1, 0.35]))
-    line = base.mark_line(stroke=themed(POSITION), strokeWidth=2, tooltip=None).encode(
-        x=x, y=y, detail=detail, strokeDash=dash, opacity=fade
+    fade = expression("1 - 0.09 * datum.feature")
+    line = base.mark_line(stroke=themed(POSITION), strokeWidth=2, opacity=fade, tooltip=None).encode(
+        x=x, y=y, detail=detail, strokeDash=dash
     )
-    points = base.mark_point(filled=True, size=30, fill=themed(POSITION)).encode(
-        x=x, y=y, opacity=fade, tooltip=tooltip
+    points = base.mark_point(filled=True, size=30, fill=themed(POSITION), opacity=fade).encode(
+        x=x, y=y, tooltip=tooltip
     )
     chart = alt.layer(line, points).properties(width="container", height=height)
     spec = without_data(chart.configure_view(stroke=None).to_dict())
