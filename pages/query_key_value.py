@@ -62,6 +62,7 @@ with st.container(horizontal=True, gap="small"):
         queries,
         inputs,
         key="x",
+        decimals=None,
         limit=symmetric_limit(example.x),
         picked=[(query, None), (key, None)],
         alt=f"Embeddings X, {n} words by {d_model} features",
@@ -80,7 +81,7 @@ with st.container(horizontal=True, gap="small"):
             continue
         row_pick: matrices.Picked = [(row, None)]
         made_table = matrix_table(made, queries, features, "signed", limits[1], None, row_pick, decimals, "made")
-        table = join(matrix_table(w, inputs, features, limit=limits[0], matrix="w"), made_table)
+        table = join(matrix_table(w, inputs, features, limit=limits[0], matrix="w", decimals=None), made_table)
         bare = Panel(hue=hue, row_labels=False, column_labels=False, characters=longest_text(made_table))
         w_panel = replace(bare, title=titles[0], width=min(14.0, 44 / d), height=w_height, matrix="w")
         made_panel = replace(bare, title=titles[1], width=min(30.0, 120 / d), height=word_height, matrix="made")

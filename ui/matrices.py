@@ -42,7 +42,7 @@ def draw(
     picked: Picked = (),
     on_pick: Callable[[], None] | None = None,
     row_sums: bool = False,
-    decimals: int = 2,
+    decimals: int | None = 2,
     most: int = PICTURE_ABOVE,
 ) -> None:
     """One matrix.
@@ -65,17 +65,22 @@ def draw(
         Called after a click on a cell.
     row_sums : bool
         Whether a column with the sums of the rows is added.
-    decimals : int
-        In the cells.
+    decimals : int or None
+        In the cells; None leaves the numbers to the tooltip.
     most : int
         Cells beyond which it becomes a picture.
     """
     if values.size > most:
         picture(panel.title, values, alt=alt, ramp=ramp, limit=limit, may_attend=may_attend, picked=picked)
         return
-    panel = replace(panel, n_rows=len(rows.labels), row_step=label_step(rows), column_step=label_step(columns))
     table = matrix_table(values, rows, columns, ramp, limit, may_attend, picked, decimals)
-    panel = replace(panel, characters=longest_text(table))
+    panel = replace(
+        panel,
+        n_rows=len(rows.labels),
+        row_step=label_step(rows),
+        column_step=label_step(columns),
+        characters=longest_text(table),
+    )
     if row_sums:
         table = with_row_sums(table, values, rows)
     send(table, panel, ramp=ramp, key=key, alt=alt, on_pick=on_pick)

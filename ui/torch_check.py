@@ -56,9 +56,10 @@ def show(check: Callable[[], Agreement], what: str, on_request: bool = False) ->
     if on_request and not _ready() and not st.session_state.get(_ASKED):
         st.button("Check against PyTorch", on_click=_ask, help=what)
         return
-    waiting = not _ready() and "failed" not in _state
-    st.fragment(_line, run_every=0.4 if waiting else None)(check, what, waiting)
-    if waiting:
+    if _ready() or "failed" in _state:
+        _line(check, what, waiting=False)
+    else:
+        st.fragment(_line, run_every=0.4)(check, what, waiting=True)
         start_loading()
 
 

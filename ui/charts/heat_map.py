@@ -222,7 +222,7 @@ def matrix_table(
     limit: float = 1.0,
     may_attend: Booleans | None = None,
     picked: Sequence[tuple[int | None, int | None]] = (),
-    decimals: int = 2,
+    decimals: int | None = 2,
     matrix: str = "",
 ) -> pa.Table:
     """One row a cell, with everything that a heat map draws.
@@ -241,8 +241,8 @@ def matrix_table(
         False marks a masked cell.
     picked : sequence of (row or None, column or None)
         Cells to outline; None means the whole row or column.
-    decimals : int
-        In the cells.
+    decimals : int or None
+        In the cells; None leaves the numbers to the tooltip.
     matrix : str
         Name, for charts that hold several.
 
@@ -277,15 +277,18 @@ def matrix_table(
             outline[row, 0] = _OUTLINES.index("row")  # its first cell stands for the row
         else:
             outline[slice(None) if row is None else row, column] = _OUTLINES.index("cell")
-    written = flat.size <= PICTURE_ABOVE
+    # A bare 0 is exactly 0; what only rounds to it is 0.00. One Python call a cell is dear: no text, no call.
+    if decimals is None or flat.size > PICTURE_ABOVE:
+        text = _no_text(flat.size)
+    else:
+        text = pa.array([_cell_text(value, decimals) for value in flat.tolist()])
     columns_of_state = (
-        dictionary(np.zeros(flat.size, dtype=np.int16), (matrix,)),
+        _all_alike(flat.size, (matrix,)),
         pa.array(flat, mask=~np.isfinite(flat)),
-        # A bare 0 is exactly 0; what only rounds to it is 0.00. One Python call a cell is dear: no text, no call.
-        pa.array([_cell_text(value, decimals) for value in flat.tolist()] if written else [""] * flat.size),
-        pa.array(np.where(masked, np.int16(-1), steps)),
-        dictionary(masked.astype(np.int16), _NOTES),
-        dictionary(outline.ravel(), _OUTLINES),
+        text,
+        pa.array(steps if may_attend is None else np.where(masked, np.int16(-1), steps)),
+        _all_alike(flat.size, _NOTES) if may_attend is None else dictionary(masked.astype(np.int16), _NOTES),
+        dictionary(outline.ravel(), _OUTLINES) if picked else _all_alike(flat.size, _OUTLINES),
     )
     return pa.Table.from_arrays([*_places(rows, columns), *columns_of_state], names=_NAMES)
 
@@ -304,6 +307,17 @@ _NAMES = (
     "note",
     "outline",
 )
+
+
+@functools.lru_cache(maxsize=256)
+def _all_alike(count: int, labels: tuple[str, ...]) -> pa.DictionaryArray:
+    """A column that holds the first label in every row."""
+    return dictionary(np.zeros(count, dtype=np.int16), labels)
+
+
+@functools.lru_cache(maxsize=64)
+def _no_text(count: int) -> pa.Array:
+    return pa.array([""] * count)
 
 
 @functools.lru_cache(maxsize=64)
