@@ -40,6 +40,29 @@ def default_order(words: tuple[str, ...]) -> tuple[int, ...] | None:
     return None
 
 
+def reads_as_before(words: tuple[str, ...], order: tuple[int, ...]) -> bool:
+    """Whether a sentence reads the same in another order, because only equal words changed places, or none.
+
+    Parameters
+    ----------
+    words : tuple of str
+        The sentence.
+    order : tuple of int
+        Position in the sentence of each word of the new order.
+
+    Returns
+    -------
+    bool
+        True where nothing can be seen.
+
+    Examples
+    --------
+    >>> reads_as_before(("the", "cat", "the"), (2, 1, 0)), reads_as_before(("the", "cat"), (1, 0))
+    (True, False)
+    """
+    return all(words[new] == words[old] for old, new in enumerate(order))
+
+
 def draw_order(words: tuple[str, ...], rng: np.random.Generator) -> tuple[int, ...] | None:
     """A random order that reads differently from the sentence.
 
@@ -65,7 +88,7 @@ def draw_order(words: tuple[str, ...], rng: np.random.Generator) -> tuple[int, .
     # Two different words fall in their old places with a chance of at most one half, so this ends soon.
     while True:
         order = tuple(int(position) for position in rng.permutation(len(words)))
-        if any(words[new] != words[old] for old, new in enumerate(order)):
+        if not reads_as_before(words, order):
             return order
 
 

@@ -43,9 +43,8 @@ def softmax(scores: ArrayLike, axis: int = -1) -> Floats:
     if np.isnan(values).any() or np.isposinf(values).any():
         raise ValueError("scores must be finite or -inf; got NaN or +inf")
     largest = values.max(axis=axis, keepdims=True, initial=-np.inf)
-    with np.errstate(
-        over="ignore"
-    ):  # a gap beyond the largest number becomes -inf, whose exponential is 0 as it should
+    # A gap beyond the largest number becomes -inf, whose exponential is 0 as it should be.
+    with np.errstate(over="ignore"):
         exponentials = np.exp(values - np.where(np.isneginf(largest), 0.0, largest))
     total = exponentials.sum(axis=axis, keepdims=True)
     return _divide_or_zero(exponentials, total)

@@ -1,5 +1,7 @@
 """Causal mask: what it does to scores and weights, and whether a later word leaks into an earlier row."""
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
@@ -60,7 +62,7 @@ for place, title, run, mask in (
 ):
     with place:
         matrices.draw(
-            frame.titled(plain, title),
+            replace(plain, title=title),
             run.attention.scaled_scores,
             queries,
             keys,
@@ -91,7 +93,7 @@ with lower[0]:
     )
 with lower[1]:
     matrices.draw(
-        frame.titled(plain, "weights without a mask"),
+        replace(plain, title="weights without a mask"),
         free.attention.weights,
         queries,
         keys,

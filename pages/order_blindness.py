@@ -6,7 +6,7 @@ import streamlit as st
 from core.agreement import Agreement, compare
 from core.attention import self_attention
 from core.examples import ORDER_WORDS, draw_example, draw_position_embedding
-from core.order import default_order, draw_order, read_order, run_two_orders, write_order
+from core.order import default_order, draw_order, read_order, reads_as_before, run_two_orders, write_order
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
 from core.softmax import Floats
 from ui import controls, formulas, frame, matrices, torch_check
@@ -66,7 +66,7 @@ if written.strip():
     except ValueError as error:
         controls.notice(f"The order does not fit this sentence: {error}. Used instead: {write_order(fallback)}.")
     else:
-        if all(words[new] == words[old] for old, new in enumerate(order)):
+        if reads_as_before(words, order):
             controls.notice(
                 "In that order the sentence reads as before, which shows nothing. "
                 f"Used instead: {write_order(fallback)}."

@@ -24,6 +24,9 @@ NEUTRAL = Hue("#4A5361", "#B4BDC9")
 PICKED = Hue("#D98A00", "#FFB938")
 MASKED = Hue("#CDD3DB", "#3B4551")
 PAGE = Hue("#FFFFFF", "#10141A")
+UNSCALED = Hue("#8A4B08", "#FFC98A")
+SCALED = Hue("#34288A", "#B9B0FF")
+"""Raw scores and what is made of them after the division: lines, bars and weights outside the heat maps."""
 
 _STEPS = 101
 

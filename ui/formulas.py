@@ -1,6 +1,7 @@
 """Arithmetic of one cell, worked out with its own operands; arrays to HTML, without Streamlit."""
 
 import html
+import string
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,9 +14,10 @@ from core.scaling import SingleDraw
 from core.softmax import Floats
 from ui.charts.bars import percent
 from ui.charts.heat_map import number_text
+from ui.colours import KEY, NEUTRAL, PICKED, POSITION, QUERY, SCALED, UNSCALED, VALUE
 from ui.literal import literal
 
-STYLE = """
+_STYLE = string.Template("""
 <style>
 [data-testid="stMainBlockContainer"] {padding-left: 2rem; padding-right: 2rem;}
 .worked {font-size: .76rem; line-height: 1.35; max-height: 15rem; overflow: auto; font-variant-numeric: tabular-nums;}
@@ -33,19 +35,19 @@ STYLE = """
 [data-testid="stPageLink"] p {white-space: normal; overflow: visible;}
 @media (max-width: 640px) {.katex-display {font-size: .72em;}}
 .worked td:nth-child(2):has(.bar) {text-align: left; width: 100%;}
-.bar {display: inline-block; height: .7em; background: light-dark(#34288A, #B9B0FF); border-radius: .1em;}
-.label {display: inline-block; min-width: 5.5rem; color: light-dark(#4A5361, #B4BDC9); font-size: .82rem;}
-.scaled {color: light-dark(#34288A, #B9B0FF); font-weight: 650;}
-.unscaled {color: light-dark(#8A4B08, #FFC98A); font-weight: 650;}
+.bar {display: inline-block; height: .7em; background: $SCALED; border-radius: .1em;}
+.label {display: inline-block; min-width: 5.5rem; color: $NEUTRAL; font-size: .82rem;}
+.scaled {color: $SCALED; font-weight: 650;}
+.unscaled {color: $UNSCALED; font-weight: 650;}
 [data-testid="stImage"] img {image-rendering: pixelated; height: auto;}
-.query {color: light-dark(#0072B2, #56B4E9);}
-.key {color: light-dark(#B84F00, #F5915A);}
-.value {color: light-dark(#007A58, #2FC79B);}
-.position {color: light-dark(#A34A7C, #E3A0C5);}
+.query {color: $QUERY;}
+.key {color: $KEY;}
+.value {color: $VALUE;}
+.position {color: $POSITION;}
 .line {font-size: .95rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere;}
-.quiet {font-size: .82rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere; color: light-dark(#4A5361, #B4BDC9);}
+.quiet {font-size: .82rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere; color: $NEUTRAL;}
 .notice {font-size: .9rem; line-height: 1.4; margin: 0;
-  overflow-wrap: anywhere; padding: .35rem .7rem; border-left: .25rem solid #D98A00;
+  overflow-wrap: anywhere; padding: .35rem .7rem; border-left: .25rem solid $PICKED_LIGHT;
   background: light-dark(#FFF4DC, #33290F);}
 .agree {font-size: .82rem; line-height: 1.4; margin: 0; padding: .2rem .6rem; border-radius: .3rem;
   display: inline-block; max-width: 34rem; background: light-dark(#E2F3EC, #12332A);}
@@ -53,7 +55,19 @@ STYLE = """
 .differ {background: light-dark(#FCE3DC, #45201A);}
 .unchecked {background: light-dark(#ECEFF4, #262E38);}
 </style>
-"""
+""")
+_HUES = {
+    "QUERY": QUERY,
+    "KEY": KEY,
+    "VALUE": VALUE,
+    "POSITION": POSITION,
+    "NEUTRAL": NEUTRAL,
+    "SCALED": SCALED,
+    "UNSCALED": UNSCALED,
+}
+STYLE = _STYLE.substitute(
+    {name: f"light-dark({hue.light}, {hue.dark})" for name, hue in _HUES.items()}, PICKED_LIGHT=PICKED.light
+)
 """The only style sheet; colours follow the theme on the reader's screen."""
 
 

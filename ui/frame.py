@@ -1,7 +1,6 @@
 """What surrounds every page: its heading, what its numbers are, its tables, and the way on."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from ui.charts.heat_map import Axis, Panel, number_text
+from ui.charts.heat_map import Axis, number_text
 from ui.pages import HOME, PAGES, neighbours
 
 STYLED_UP_TO = 64 * 64
@@ -51,24 +50,6 @@ def start_at_the_top(name: str) -> None:
     """
     scroll = "document.querySelector('[data-testid=stMain]')?.scrollTo(0, 0)"
     st.html(f"<script>{scroll} // {name}</script>", unsafe_allow_javascript=True)
-
-
-def titled(panel: Panel, title: str) -> Panel:
-    """The same panel under another title.
-
-    Parameters
-    ----------
-    panel : Panel
-        How a matrix is drawn.
-    title : str
-        Our own words.
-
-    Returns
-    -------
-    Panel
-        A copy.
-    """
-    return replace(panel, title=title)
 
 
 def provenance(text: str) -> None:

@@ -39,6 +39,7 @@ CALLS = {
     "order.default_order": (WORDS,),
     "order.draw_order": (WORDS, np.random.default_rng(0)),
     "order.read_order": ("0 1", 2),
+    "order.reads_as_before": (WORDS, (2, 1, 0)),
     "order.run_two_orders": (X, W[0], W[0], W[0], (2, 0, 1)),
     "order.write_order": ((0, 1),),
     "parameter_count.encoder_block_parameters": (2, 1, 3),

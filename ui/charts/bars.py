@@ -6,8 +6,8 @@ import altair as alt
 import pandas as pd
 
 from core.parameter_count import ParameterTable
-from ui.charts.heat_map import Spec, without_data
-from ui.charts.theme import TEXT, expression
+from ui.charts.specifications import Spec, stretching
+from ui.charts.theme import DARK, TEXT, expression
 from ui.colours import NEUTRAL, QUERY, VALUE
 
 PART_HUES = {"attention": QUERY, "feed-forward": VALUE, "layer norm": NEUTRAL}
@@ -109,12 +109,10 @@ def parameters_chart(n_tensors: int, row_height: int = 22) -> Spec:
     # The longest bar leaves room for its number, however wide the chart is.
     end = alt.value(expression("datum.share / datum.longest * (width - 130)"))
     base = alt.Chart().transform_joinaggregate(longest="max(share)")
-    fill = expression(f"luminance(background) < 0.5 ? ({dark}) : ({light})")
+    fill = expression(f"{DARK} ? ({dark}) : ({light})")
     bars = base.mark_rect(fill=fill, height=row_height * 0.72).encode(x=alt.value(0), x2=end, y=y, tooltip=tooltip)
     numbers = base.mark_text(align="left", dx=6, fill=TEXT, fontSize=13, tooltip=None).encode(
         x=end, y=y, text=alt.Text(field="said", type="nominal")
     )
     chart = alt.layer(bars, numbers).properties(width="container", height=row_height * n_tensors)
-    spec = without_data(chart.configure_view(stroke=None).to_dict())
-    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return spec
+    return stretching(chart)

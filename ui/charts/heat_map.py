@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike
 
 from core.masks import Booleans
 from core.tokens import label_words
+from ui.charts.specifications import Spec, without_data
 from ui.charts.theme import FILL, INK, TEXT, expression, ramp_parameters, themed
 from ui.colours import NEUTRAL, PICKED, SIGNED, WEIGHTS, Hue, Ramp
-
-Spec = dict[str, Any]
 
 PICTURE_ABOVE = 1_000
 """Cells beyond which a matrix is shown as a picture instead of one mark a cell."""
@@ -268,8 +267,6 @@ def matrix_table(
     if array.shape != (len(rows.labels), len(columns.labels)):
         raise ValueError(f"values must have shape {(len(rows.labels), len(columns.labels))}; got {array.shape}")
     flat = array.ravel()
-    allowed = np.ones(array.shape, dtype=bool) if may_attend is None else np.broadcast_to(may_attend, array.shape)
-    masked = ~allowed.ravel()
     steps = RAMPS[ramp].steps(np.where(np.isfinite(flat), flat, 0.0), limit)
     outline = np.zeros(array.shape, dtype=np.int16)
     for row, column in picked:
@@ -282,12 +279,18 @@ def matrix_table(
         text = _no_text(flat.size)
     else:
         text = pa.array([_cell_text(value, decimals) for value in flat.tolist()])
+    if may_attend is None:
+        note = _all_alike(flat.size, _NOTES)
+    else:
+        masked = ~np.broadcast_to(may_attend, array.shape).ravel()
+        steps = np.where(masked, np.int16(-1), steps)
+        note = dictionary(masked.astype(np.int16), _NOTES)
     columns_of_state = (
         _all_alike(flat.size, (matrix,)),
         pa.array(flat, mask=~np.isfinite(flat)),
         text,
-        pa.array(steps if may_attend is None else np.where(masked, np.int16(-1), steps)),
-        _all_alike(flat.size, _NOTES) if may_attend is None else dictionary(masked.astype(np.int16), _NOTES),
+        pa.array(steps),
+        note,
         dictionary(outline.ravel(), _OUTLINES) if picked else _all_alike(flat.size, _OUTLINES),
     )
     return pa.Table.from_arrays([*_places(rows, columns), *columns_of_state], names=_NAMES)
@@ -518,38 +521,6 @@ def specification(*panels: Panel, ramp: str = "signed", spacing: int = 14) -> Sp
     stretch = len(panels) == 1 and panels[0].width is None
     spec["autosize"] = {"type": "fit-x" if stretch else "pad", "contains": "padding"}
     return spec
-
-
-def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
-    """A specification ready to be sent with a table: no data of its own, some parameters more.
-
-    Parameters
-    ----------
-    spec : dict
-        From Altair's ``to_dict``.
-    parameters : sequence of dict
-        For the top level.
-
-    Returns
-    -------
-    dict
-        Another dictionary.
-
-    Examples
-    --------
-    >>> without_data({"data": {"name": "empty"}, "layer": [{"data": {"name": "empty"}, "mark": "rect"}]})
-    {'layer': [{'mark': 'rect'}]}
-    """
-
-    def strip(node: Any) -> Any:
-        if isinstance(node, dict):
-            return {key: strip(value) for key, value in node.items() if key not in ("data", "datasets")}
-        return [strip(item) for item in node] if isinstance(node, list) else node
-
-    stripped: Spec = strip(spec)
-    if parameters:
-        stripped["params"] = [*stripped.get("params", []), *parameters]
-    return stripped
 
 
 def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:

@@ -10,12 +10,10 @@ import pandas as pd
 
 from core.scaling import Band, SingleDraw, SweepRow
 from core.softmax import Floats
-from ui.charts.heat_map import Spec, without_data
-from ui.charts.theme import TEXT, expression, themed
-from ui.colours import POSITION, Hue
+from ui.charts.specifications import Spec, stretching
+from ui.charts.theme import DARK, TEXT, expression, themed
+from ui.colours import POSITION, SCALED, UNSCALED
 
-UNSCALED = Hue("#8A4B08", "#FFC98A")
-SCALED = Hue("#34288A", "#B9B0FF")
 SERIES = ("raw scores", "divided by √d")
 
 MEASURES = ("spread of the scores", "largest weight", "entropy (nats)", "gradient of the softmax")
@@ -77,7 +75,7 @@ def _axis(title: str | None, **options: Any) -> alt.Axis:
 def _series_colour() -> alt.ExprRef:
     dark = f"datum.series === '{SERIES[0]}' ? '{UNSCALED.dark}' : '{SCALED.dark}'"
     light = f"datum.series === '{SERIES[0]}' ? '{UNSCALED.light}' : '{SCALED.light}'"
-    return expression(f"luminance(background) < 0.5 ? ({dark}) : ({light})")
+    return expression(f"{DARK} ? ({dark}) : ({light})")
 
 
 @functools.lru_cache(maxsize=32)
@@ -150,9 +148,7 @@ def sweep_chart(measure: str, top: float, height: int = 120) -> Spec:
         height=height,
         title=alt.TitleParams(text=measure, anchor="start", fontSize=14, color=TEXT, offset=6),
     )
-    spec = without_data(chart.configure_view(stroke=None).to_dict())
-    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return spec
+    return stretching(chart)
 
 
 def drag_table(draw: SingleDraw) -> pd.DataFrame:
@@ -232,8 +228,7 @@ def drag_chart(height: int = 170) -> Spec:
         .encode(text=alt.Text(field="said", type="nominal"))
     )
     chart = alt.layer(bars, numbers, caption).properties(width="container", height=height)
-    spec = without_data(chart.configure_view(stroke=None).to_dict(), [exponent])
-    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    spec = stretching(chart, [exponent])
     spec["padding"] = {"top": 26, "left": 5, "right": 5, "bottom": 5}
     return spec
 
@@ -312,6 +307,4 @@ def curves_chart(feature: str, height: int = 190) -> Spec:
         x=x, y=y, tooltip=tooltip
     )
     chart = alt.layer(line, points).properties(width="container", height=height)
-    spec = without_data(chart.configure_view(stroke=None).to_dict())
-    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return spec
+    return stretching(chart)

@@ -7,14 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 from core.softmax import Floats
-from ui.charts.heat_map import Axis, Spec, dictionary, without_data
+from ui.charts.heat_map import Axis, dictionary
+from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import expression, themed
-from ui.colours import KEY, QUERY, Hue
+from ui.colours import KEY, QUERY, SCALED
 
 LEFT = 0.28
 """Share of the width that the words on each side take."""
-
-LINE = Hue("#34288A", "#B9B0FF")
 
 
 def links_table(weights: Floats, queries: Axis, keys: Axis, picked: int = 0) -> pa.Table:
@@ -99,7 +98,7 @@ def links_chart(n_words: int) -> Spec:
     at_rest = f"isValid(asks.query_position) || datum.picked ? 1 : {faint:.2f}"
     strength = f"min(1, 0.04 + 1.2 * datum.weight) * ({at_rest})"
     lines = base.mark_rule(
-        stroke=themed(LINE),
+        stroke=themed(SCALED),
         strokeWidth=expression("1 + 9 * datum.weight"),
         strokeCap="round",
         opacity=expression(f"({shown}) ? {strength} : 0.02"),
@@ -134,6 +133,4 @@ def links_chart(n_words: int) -> Spec:
         asked.encode(y=y("key_position"), text=alt.Text(field="key", type="nominal")),
         area,
     ).properties(width="container", height=height)
-    spec = without_data(chart.configure_view(stroke=None).to_dict())
-    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return spec
+    return stretching(chart)
