@@ -23,6 +23,10 @@ class SingleDraw:
     """One query against a few keys, without and with the division by sqrt(d)."""
 
     d: int
+    q: Floats
+    """(d,): the query."""
+    keys: Floats
+    """(key, d)."""
     raw_scores: Floats
     """(key,): dot products of the query with each key."""
     raw_score_spread: float
@@ -76,7 +80,7 @@ def single_draws(dims: Sequence[int] = LESSON_DIMS, n_keys: int = 5, seed: int =
     for d in dims:
         q, keys = rng.normal(size=d), rng.normal(size=(n_keys, d))
         raw = keys @ q
-        draws.append(SingleDraw(d, raw, float(raw.std()), softmax(raw), softmax(raw / np.sqrt(d))))
+        draws.append(SingleDraw(d, q, keys, raw, float(raw.std()), softmax(raw), softmax(raw / np.sqrt(d))))
     return tuple(draws)
 
 
@@ -153,7 +157,7 @@ def sweep(dims: Sequence[int] = SWEEP_DIMS, n_keys: int = 5, n_draws: int = 200,
 
 
 def _sweep_row(d: int, n_keys: int, n_draws: int, seed: int) -> SweepRow:
-    raw = _draw_scores(d, n_keys, n_draws, np.random.default_rng([seed, d]))  # (draw, key)
+    raw = draw_scores(d, n_keys, n_draws, seed)
     scaled = raw / np.sqrt(d)
     unscaled_weights, scaled_weights = softmax(raw), softmax(scaled)
 
@@ -173,8 +177,35 @@ def _sweep_row(d: int, n_keys: int, n_draws: int, seed: int) -> SweepRow:
     )
 
 
-def _draw_scores(d: int, n_keys: int, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Raw scores of shape (draw, key); a draw's numbers are its query, then its keys."""
+def draw_scores(d: int, n_keys: int, n_draws: int, seed: int = 0) -> Floats:
+    """Raw scores of many independent draws at one size of a key, the ones that `sweep` sums up.
+
+    Parameters
+    ----------
+    d, n_keys, n_draws : int
+        Size of a key, keys for each query, draws.
+    seed : int
+        Not negative.
+
+    Returns
+    -------
+    ndarray of shape (draw, key)
+        Dot products of standard normal vectors; a draw's numbers are its query, then its keys.
+
+    Raises
+    ------
+    ValueError
+        A size is below 1, or the seed is negative.
+
+    Examples
+    --------
+    >>> draw_scores(64, 5, 200).shape
+    (200, 5)
+    """
+    _check((d,), n_keys, seed)
+    if n_draws < 1:
+        raise ValueError(f"n_draws must be at least 1; got {n_draws}")
+    rng = np.random.default_rng([seed, d])
     scores = np.empty((n_draws, n_keys))
     portion = max(1, _PORTION // ((n_keys + 1) * d))
     for start in range(0, n_draws, portion):

@@ -46,6 +46,7 @@ CALLS = {
     "positions.rotate": (X,),
     "positions.rotation_angles": (3, 2),
     "positions.sinusoidal_encoding": (3, 2),
+    "scaling.draw_scores": (3, 2, 5),
     "scaling.single_draws": (),
     "scaling.sweep": ((2, 3),),
     "settings.from_query": ({"d": ["x"]},),
