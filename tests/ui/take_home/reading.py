@@ -1,0 +1,234 @@
+"""What a script prints, as numbers by name, and what `core` says they should be."""
+
+import re
+
+import nbformat
+import numpy as np
+
+from core.agreement import row_differences
+from core.attention import attend, self_attention
+from core.examples import ORDER_WORDS, draw_example, draw_position_embedding
+from core.masks import ALIGNMENTS, causal_mask
+from core.multi_head import multi_head_attention
+from core.order import run_two_orders
+from core.parameter_count import encoder_block_parameters
+from core.positions import rotate, rotation_angles, sinusoidal_encoding
+from core.scaling import SWEEP_DIMS, single_draws, sweep
+from core.softmax import softmax
+
+TITLE = re.compile(r"(.*?)(, queries in columns)? \((\d+) × (\d+)\), rows: (.*), columns: (.*)")
+
+
+def read(text):
+    """Blocks of a script's output: name to (axes, row names, column names, rows of numbers as printed).
+
+    The name says whether queries stand in columns; single numbers and counts have their label as name.
+    """
+    found, lines = {}, iter(text.split("\n"))
+    for line in lines:
+        title = TITLE.fullmatch(line)
+        if title:
+            name, turned, n_rows, n_columns, *axes = title.groups()
+            header, *rows = (next(lines).split("\t") for _ in range(int(n_rows) + 1))
+            assert header[0] == ""
+            assert all(len(row) == int(n_columns) + 1 for row in (header, *rows)), line
+            found[name] = bool(turned), tuple(axes), [row[0] for row in rows], header[1:], [row[1:] for row in rows]
+            assert next(lines) == ""
+        elif line:
+            label, *numbers = line.split("\t")
+            assert label not in found
+            found[label] = numbers
+    return found
+
+
+def cells_of(file, kind):
+    """Texts of a notebook's cells of one kind."""
+    cells = nbformat.reads(file.decode(), as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == kind]
+
+
+def code_of(file):
+    """The code cells of a notebook, one after the other."""
+    return "\n".join(cells_of(file, "code"))
+
+
+def six(value):
+    """A number as printed: six decimals, never -0.000000."""
+    return f"{value:z.6f}"
+
+
+def matrix(values, rows, columns, turned=False):
+    """A matrix as `read` gives it back."""
+    values = np.asarray(values, dtype=np.float64)
+    if turned:
+        values, rows, columns = values.T, columns, rows
+    names = ([str(name) for name in axis[1]] for axis in (rows, columns))
+    return turned, (rows[0], columns[0]), *names, [[six(value) for value in row] for row in values]
+
+
+def name_words(words):
+    return [f"{position} {word}" for position, word in enumerate(words)]
+
+
+def _head(values, lesson_words=None):
+    rest = {} if lesson_words is None else {"lesson_words": lesson_words}
+    example = draw_example(tuple(values["words"]), values["d_head"], values["n_heads"], values["seed"], **rest)
+    head = values["head"]
+    return example, (example.w_q[head], example.w_k[head], example.w_v[head])
+
+
+def query_key_value(values):
+    words, d_head = values["words"], values["d_head"]
+    query, key, feature = values["query"], values["key"], values["feature"]
+    example, (w_q, w_k, w_v) = _head(values)
+    run = self_attention(example.x, w_q, w_k, w_v)
+    found = run.attention
+    queries, keys = ("query", name_words(words)), ("key", name_words(words))
+    inputs, features = ("feature", range(d_head * values["n_heads"])), ("feature", range(d_head))
+    blocks = {
+        "X": (example.x, queries, inputs),
+        "W_q": (w_q, inputs, features),
+        "W_k": (w_k, inputs, features),
+        "W_v": (w_v, inputs, features),
+        "Q": (run.q, queries, features),
+        "K": (run.k, keys, features),
+        "V": (run.v, keys, features),
+        "scores": (found.scores, queries, keys),
+        "scaled scores": (found.scaled_scores, queries, keys),
+        "weights": (found.weights, queries, keys),
+        "output": (found.output, queries, features),
+    }
+    turned = values["queries_in"] == "columns"
+    printed = {name: matrix(*block, turned) for name, block in blocks.items()}
+    return printed | {
+        f"worked cell: query {query}, key {key}, feature {feature}": [],
+        "score": [six(found.scores[query, key])],
+        "scaled score": [six(found.scaled_scores[query, key])],
+        "weight": [six(found.weights[query, key])],
+        f"output[{query}, {feature}]": [six(found.output[query, feature])],
+    }
+
+
+def home(values):
+    example, _ = _head(values)
+    names, query = name_words(values["words"]), values["query"]
+    weights = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v).heads.weights[values["head"]]
+    turned = values["queries_in"] == "columns"
+    return {
+        "weights of this head": matrix(weights, ("query", names), ("key", names), turned),
+        "shares of one query": matrix(weights[[query]], ("query", [names[query]]), ("key", names), turned),
+    }
+
+
+def causal_mask_page(values):
+    words, n = tuple(values["words"]), len(values["words"])
+    example, projections = _head(values)
+    allowed = causal_mask(n)
+    free = self_attention(example.x, *projections)
+    used = self_attention(example.x, *projections, allowed if values["causal"] else None)
+    moved, new = np.zeros((n, 2)), values["by"].split()
+    if len(new) == 1 and new[0] != words[values["replace"]]:
+        changed = [*words]
+        changed[values["replace"]] = new[0]
+        other = draw_example(tuple(changed), values["d_head"], values["n_heads"], values["seed"]).x
+        for column, mask in enumerate((allowed, None)):
+            runs = [self_attention(x, *projections, mask).attention.output for x in (example.x, other)]
+            moved[:, column] = row_differences(*runs)
+    queries, keys = ("query", name_words(words)), ("key", name_words(words))
+    blocks = {
+        "mask": (allowed, queries, keys),
+        "scaled scores before": (free.attention.scaled_scores, queries, keys),
+        "scaled scores after": (used.attention.scaled_scores, queries, keys),
+        "weights": (used.attention.weights, queries, keys),
+        "weights without a mask": (free.attention.weights, queries, keys),
+        "output": (used.attention.output, queries, ("feature", range(values["d_head"]))),
+        "how far each output row moved": (moved, queries, ("", ("with mask", "without"))),
+    }
+    n_query, n_key = values["n_query"], values["n_key"]
+    for align in ALIGNMENTS:
+        zeros = np.zeros((n_query, 1)), np.zeros((n_key, 1)), np.zeros((n_key, 1))
+        weights = attend(*zeros, causal_mask(n_query, n_key, align)).weights
+        blocks[align] = weights, ("query", range(n_query)), ("key", range(n_key))
+    return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
+
+
+def order_blindness(values):
+    words, order, kind = values["words"], tuple(values["order"]), values["positions"]
+    n, d_head, d_model = len(words), values["d_head"], values["d_head"] * values["n_heads"]
+    example, projections = _head(values, ORDER_WORDS)
+    encoding = {
+        "rotary": lambda: np.cos(rotation_angles(n, d_head)),
+        "learned table": lambda: draw_position_embedding(n, d_model, values["seed"]),
+        "sinusoidal": lambda: sinusoidal_encoding(n, d_model),
+    }[kind]()
+    added, turn = (None, rotate) if kind == "rotary" else (encoding, None)
+    plain = run_two_orders(example.x, *projections, order)
+    placed = run_two_orders(example.x, *projections, order, added, turn)
+    old, new = ("word", name_words(words)), ("word", name_words([words[position] for position in order]))
+    features = ("feature", range(d_head))
+    columns = ("pair" if kind == "rotary" else "feature", range(encoding.shape[1]))
+    blocks = {
+        "output without positions": (plain.output, old, features),
+        "output of the new order, without positions": (plain.shuffled_output, new, features),
+        "difference without positions": (plain.difference, new, features),
+        "output with positions": (placed.output, old, features),
+        "output of the new order, with positions": (placed.shuffled_output, new, features),
+        "difference with positions": (placed.difference, new, features),
+        "positions": (encoding, old, columns),
+    }
+    return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
+
+
+def scaling_sweep(values):
+    words, n_keys, seed = tuple(values["words"]), values["n_keys"], values["seed"]
+    printed = {}
+    rows = sweep(SWEEP_DIMS, n_keys, values["n_draws"], seed)
+    kept = ("max_weight", "entropy", "gradient_norm")
+    names = ("largest weight", "entropy (nats)", "gradient of the softmax")
+    sizes, columns = ("d", SWEEP_DIMS), ("measure", ("mean", "low", "high"))
+    for series, end, factor in (("raw scores", "unscaled", 0.0), ("divided by √d", "scaled", 0.5)):
+        spreads = [row.scaled_score_spread if factor else row.raw_score_spread for row in rows]
+        bands = [
+            (row.pooled_spread / row.d**factor, spread.low, spread.high)
+            for row, spread in zip(rows, spreads, strict=True)
+        ]
+        printed[f"spread of the scores, {series}"] = matrix(bands, sizes, columns)
+        for name, quantity in zip(names, kept, strict=True):
+            found = [getattr(row, f"{quantity}_{end}") for row in rows]
+            bands = [(band.mean, band.low, band.high) for band in found]
+            printed[f"{name}, {series}"] = matrix(bands, sizes, columns)
+    quantities = ("quantity", ("raw score", "weight, raw", "weight, divided by √d"))
+    for draw in single_draws(values["dims"], n_keys, seed) if values["dims"] else ():
+        stacked = draw.raw_scores, draw.weights_unscaled, draw.weights_scaled
+        printed[f"single draw, d = {draw.d}"] = matrix(stacked, quantities, ("key", range(n_keys)))
+    if words:
+        example, projections = _head(values | {"head": 0})
+        own = self_attention(example.x, *projections).attention
+        printed |= {
+            "your sentence": [],
+            "spread of its scores": [six(own.scores.std())],
+            "largest weight of a row, mean, raw scores": [six(softmax(own.scores).max(axis=-1).mean())],
+            "largest weight of a row, mean, divided by √d": [six(own.weights.max(axis=-1).mean())],
+        }
+    return printed
+
+
+def parameter_count(values):
+    sizes = (values["d_model"], values["n_heads"], values["d_ff"])
+    table = encoder_block_parameters(*sizes, biases=values["biases"])
+    printed = {"tensor": ["shape", "count"]}
+    printed |= {row.name: [str(row.shape), str(row.count)] for row in table.rows}
+    return printed | {
+        "one block": [str(table.total)],
+        f"all layers ({values['n_layers']})": [str(table.total * values["n_layers"])],
+    }
+
+
+EXPECTED = {
+    "home": home,
+    "query_key_value": query_key_value,
+    "scaling_sweep": scaling_sweep,
+    "causal_mask": causal_mask_page,
+    "order_blindness": order_blindness,
+    "parameter_count": parameter_count,
+}

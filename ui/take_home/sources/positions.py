@@ -1,0 +1,13 @@
+"""What positions are made of."""
+
+import numpy as np
+
+
+def angles(n_positions, width):
+    """Radians (position, pair): the first pair turns by 1 at each position, each further pair more slowly."""
+    return np.arange(n_positions)[:, None] * 10000.0 ** (-np.arange(0, width, 2) / width)
+
+
+def draw_position_embedding(n_positions, d_model, seed):
+    """A learned table before its training: random, from a stream of its own."""
+    return np.random.default_rng([2, seed]).normal(size=(n_positions, d_model))
