@@ -27,6 +27,10 @@ PAGE = Hue("#FFFFFF", "#10141A")
 UNSCALED = Hue("#8A4B08", "#FFC98A")
 SCALED = Hue("#34288A", "#B9B0FF")
 """Raw scores and what is made of them after the division: lines, bars and weights outside the heat maps."""
+FEATURE = Hue("#6B6400", "#D2C64A")
+"""The dimension d, the features of one head; query and key positions have the colours of their roles."""
+WIDTH = Hue("#A3243B", "#F5909F")
+"""The dimension d_model, the features of an embedding."""
 
 _STEPS = 101
 

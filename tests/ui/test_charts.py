@@ -23,7 +23,7 @@ from ui.charts.heat_map import (
     position_axis,
     specification,
     symmetric_limit,
-    with_row_sums,
+    with_sums,
     word_axis,
 )
 from ui.charts.lines import (
@@ -40,7 +40,7 @@ from ui.charts.links import links_chart, links_table
 from ui.charts.picture import matrix_picture
 from ui.charts.theme import FILL, TEXT
 from ui.colours import KEY, MASKED, NEUTRAL, PAGE, PICKED, POSITION, QUERY, SIGNED, VALUE, WEIGHTS, contrast
-from ui.formulas import STYLE
+from ui.style import STYLE
 
 THEMES = {"light": PAGE.light, "dark": PAGE.dark}
 RAMPS = {"weights": WEIGHTS, "signed": SIGNED}
@@ -48,7 +48,10 @@ TEXT_ON_PAGE = {"light": "#14181F", "dark": "#F0F3F7"}
 """Of .streamlit/config.toml, as `ui.charts.theme.TEXT`."""
 
 SPECS = {
-    "heat map": lambda: specification(Panel("A", row_title="query", column_title="key", pick="cell"), ramp="weights"),
+    "heat map": lambda: specification(
+        Panel("A", row_title="query", column_title="key", row_caption="query", column_caption="key", pick="cell"),
+        ramp="weights",
+    ),
     "two heat maps": lambda: specification(Panel("A", width=20, matrix="w"), Panel("B", width=30, matrix="made")),
     "links": lambda: links_chart(5),
     "sweep": lambda: sweep_chart(MEASURES[0], 0.0),
@@ -232,12 +235,15 @@ def test_outlines_and_text_of_charts_stand_out_from_the_page(theme):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_text_of_the_style_sheet_is_readable(theme):
-    pairs = re.findall(r"(background|color): light-dark\((#\w{6}), (#\w{6})\)", re.sub(r"\.bar \{.*?\}", "", STYLE))
+    colour_of = r"(background|color): light-dark\((#\w{6}), (#\w{6})\)"
+    pairs = re.findall(colour_of, re.sub(r"\.(bar|copy) \{[^}]*\}", "", STYLE))
     assert len(pairs) > 8
     for kind, *colours in pairs:
         colour = colours[theme == "dark"]
         other = TEXT_ON_PAGE[theme] if kind == "background" else THEMES[theme]
         assert contrast(colour, other) >= 4.5, (kind, colour)
+    (_, *behind), (_, *ink) = re.findall(colour_of, re.search(r"\.copy \{[^}]*\}", STYLE)[0])
+    assert contrast(behind[theme == "dark"], ink[theme == "dark"]) >= 4.5
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -275,7 +281,7 @@ def test_a_masked_weight_of_0_is_not_a_zero_that_was_computed():
         ([], ["...", "..."]),
         ([(1, 2)], ["...", "..c"]),
         ([(0, None)], ["r..", "..."]),
-        ([(None, 1)], [".c.", ".c."]),
+        ([(None, 1)], [".|.", "..."]),
         ([(0, None), (1, 0)], ["r..", "c.."]),
         ([(0, None), (1, None)], ["r..", "r.."]),
     ],
@@ -284,14 +290,17 @@ def test_a_masked_weight_of_0_is_not_a_zero_that_was_computed():
 def test_picked_cells_are_framed_and_a_picked_row_once(picked, expected):
     cells = table(np.zeros((2, 3)), word_axis("query", ("a", "b")), position_axis("feature", 3), picked=picked)
     found = as_matrix(cells, "outline")
-    assert ["".join({"": ".", "cell": "c", "row": "r"}[mark] for mark in row) for row in found] == expected
+    assert [
+        "".join({"": ".", "cell": "c", "row": "r", "column": "|"}[mark] for mark in row) for row in found
+    ] == expected
 
 
 def test_frames_are_drawn_where_the_table_says_and_a_click_names_positions():
     spec = SPECS["heat map"]()
     frames = {layer["transform"][0]["filter"]: layer["encoding"] for layer in spec["layer"][2:]}
-    assert set(frames) == {"datum.outline === 'cell'", "datum.outline === 'row'"}
+    assert set(frames) == {f"datum.outline === '{what}'" for what in ("cell", "row", "column")}
     assert frames["datum.outline === 'row'"]["x2"] == {"value": "width"}
+    assert frames["datum.outline === 'column'"]["y2"] == {"value": "height"}
     (selection,) = (p for p in spec["layer"][0].get("params", []) + spec["params"] if p["name"] == "cell")
     assert selection["select"]["fields"] == ["row_position", "column_position"]
 
@@ -319,7 +328,7 @@ def test_words_stand_in_the_order_of_the_sentence_in_every_layer():
         "1 apple",
         "2 mango",
     ]
-    spec = specification(Panel("A", row_title="query", column_title="key"))
+    spec = specification(Panel("A", row_title="query", column_title="key", row_caption="query", column_caption="key"))
     for channel, axis in (("x", "column"), ("y", "row")):
         encodings = [layer["encoding"][channel] for layer in spec["layer"] if "field" in layer["encoding"][channel]]
         assert len(encodings) >= 3  # all but the frame around a whole row, which needs no column
@@ -418,7 +427,7 @@ def test_row_sums_come_from_the_unrounded_weights():
     words = ("a", "b", "c")
     axis = word_axis("query", words)
     weights = np.full((3, 3), 1 / 3)
-    joined = as_frame(with_row_sums(matrix_table(weights, axis, axis, "weights"), weights, axis))
+    joined = as_frame(with_sums(matrix_table(weights, axis, axis, "weights"), weights, axis))
     sums = joined[joined.step == -2]
     assert sums.text.tolist() == ["1.00"] * 3
     assert sums.column.tolist() == ["sum"] * 3
@@ -428,16 +437,28 @@ def test_row_sums_come_from_the_unrounded_weights():
     assert len(joined) == 12
 
 
+def test_sums_stand_below_where_queries_stand_in_columns():
+    queries, keys = word_axis("query", ("a", "b")), word_axis("key", ("a", "b"))
+    weights = np.array([[0.25, 0.75], [0.5, 0.25]])
+    turned = matrix_table(weights.T, keys, queries, "weights")
+    joined = as_frame(with_sums(turned, weights, queries, turned=True))
+    sums = joined[joined.step == -2]
+    assert sums.text.tolist() == ["1.00", "0.75"]
+    assert sums.row.tolist() == ["sum"] * 2
+    assert sums.row_position.tolist() == [2, 2]
+    assert sums.column_name.tolist() == ["0 a", "1 b"]
+
+
 def test_row_sums_are_not_a_constant():
     axis = word_axis("query", ("a", "b"))
     weights = [[0.0, 0.0], [0.25, 0.5]]
-    joined = as_frame(with_row_sums(matrix_table(weights, axis, axis, "weights"), weights, axis))
+    joined = as_frame(with_sums(matrix_table(weights, axis, axis, "weights"), weights, axis))
     assert joined.text[joined.step == -2].tolist() == ["0", "0.75"]
 
 
 def test_a_word_called_sum_is_still_a_key():
     axis = word_axis("query", ("sum",))
-    joined = as_frame(with_row_sums(matrix_table([[1.0]], axis, axis, "weights"), [[1.0]], axis))
+    joined = as_frame(with_sums(matrix_table([[1.0]], axis, axis, "weights"), [[1.0]], axis))
     assert joined.column.tolist() == ["0 sum", "sum"]
 
 

@@ -1,14 +1,11 @@
-"""The arithmetic that is written out: the numbers of core, to the digit printed, with the words as typed."""
+"""What a page says about its numbers: the numbers of core, to the digit printed, with the words as typed."""
 
-import math
 import re
 
-import numpy as np
 import pytest
 
 from core.attention import self_attention
 from core.examples import draw_example
-from core.masks import causal_mask
 from core.parameter_count import PRESETS, encoder_block_parameters
 from core.scaling import single_draws
 from tests.pages.reading import plain, table_rows
@@ -43,75 +40,6 @@ def assert_written(texts, values):
     for text, value in zip(texts, values, strict=True):
         written, half = number(text)
         assert abs(written - value) <= half, (text, value)
-
-
-def test_dot_product(case):
-    _, d_head, run, (query, key) = case
-    q, k = run.q[query], run.k[key]
-    header, *rows, total = table_rows(formulas.dot_product(q, k))
-    assert header == ["j", "q", "k", "q × k"]
-    assert [row[0] for row in rows] == [str(j) for j in range(d_head)]
-    for column, values in ((1, q), (2, k), (3, q * k)):
-        assert_written([row[column] for row in rows], values)
-    assert total[:3] == ["score", "", ""]
-    assert_written(total[3:], [run.attention.scores[query, key]])
-
-
-def test_division_by_the_root(case):
-    _, d_head, run, cell = case
-    score, scaled, _ = formulas.cell_of(run.attention, *cell)
-    text = plain(formulas.scaled(score, scaled, d_head))
-    raw, root, result = re.match(r" (\S+) ÷ √(\d+) = (\S+) ", text).groups()
-    assert root == str(d_head)
-    assert_written([raw, result], [run.attention.scores[cell], run.attention.scaled_scores[cell]])
-    assert_written(re.findall(r"√\d+ = ([\d.]+),", text), [math.sqrt(d_head)])
-    assert "masked" not in text
-
-
-def test_division_under_a_mask_says_what_replaced_the_result(case):
-    _, d_head, run, cell = case
-    score = float(run.attention.scores[cell])
-    text = plain(formulas.scaled(score, -math.inf, d_head, masked=True))
-    assert_written([re.match(r" (?:\S+) ÷ √\d+ = (\S+) ", text)[1]], [score / math.sqrt(d_head)])
-    assert "replaced by −∞" in text
-
-
-def test_softmax_of_a_row(case):
-    words, _, run, (query, key) = case
-    labels = [f"{i} {word}" for i, word in enumerate(words)]
-    scores, weights = run.attention.scaled_scores[query], run.attention.weights[query]
-    html = formulas.softmax_row(labels, scores, weights, key)
-    header, *rows, total = table_rows(html)
-    assert [row[0] for row in rows] == labels
-    exponentials = np.exp(scores - scores.max())
-    for column, values in ((1, scores), (2, exponentials), (3, weights)):
-        assert_written([row[column] for row in rows], values)
-    assert_written([header[2].removeprefix("e s − ")], [scores.max()])
-    assert_written(total[2:], [exponentials.sum(), 1.0])
-    picked = re.findall(r'<tr class="picked">(.*?)</tr>', html)
-    assert [plain(row).split()[0] for row in picked] == [str(key)]
-
-
-def test_softmax_of_a_masked_row(case):
-    words, _, run, (query, _) = case
-    scores = np.where(causal_mask(len(words))[query], run.attention.scaled_scores[query], -np.inf)
-    weights = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
-    rows = table_rows(formulas.softmax_row(list(words), scores, weights, 0))[1:-1]
-    assert [row[1:] for row in rows[query + 1 :]] == [["−∞", "0.000", "0.000"]] * (len(words) - query - 1)
-
-
-def test_softmax_of_a_row_without_any_key():
-    assert "No allowed key" in formulas.softmax_row(["0 a"], [-np.inf], [0.0], 0)
-
-
-def test_contribution_of_a_value(case):
-    _, d_head, run, (query, key) = case
-    weight, v, output = run.attention.weights[query, key], run.v[key], run.attention.output[query]
-    header, *rows = table_rows(formulas.contribution(weight, v, output))
-    assert_written([header[2].removesuffix(" v")], [weight])
-    assert len(rows) == d_head
-    for column, values in ((1, v), (2, weight * v), (3, output)):
-        assert_written([row[column] for row in rows], values)
 
 
 def test_shares_fall_and_add_up(case):
@@ -228,13 +156,12 @@ WORDS = ("<script>alert(1)</script>", "&lt;", '"quoted"', "it's", "<b>x</b>", "a
 @pytest.mark.parametrize(
     "write",
     [
-        lambda word: formulas.softmax_row([word], [0.0], [1.0], 0),
         lambda word: formulas.shares([word], [1.0]),
         lambda word: formulas.leak_verdict((word,), 0, word, [0.5], [0.5]),
         lambda word: formulas.two_sentences((word,), (word,)),
         literal,
     ],
-    ids=["softmax", "shares", "leak", "two sentences", "literal"],
+    ids=["shares", "leak", "two sentences", "literal"],
 )
 def test_words_are_shown_as_typed_and_never_act(write, word):
     html = write(word)

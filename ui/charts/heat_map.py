@@ -15,7 +15,7 @@ from core.masks import Booleans
 from core.tokens import label_words
 from ui.charts.specifications import Spec, without_data
 from ui.charts.theme import FILL, INK, TEXT, expression, ramp_parameters, themed
-from ui.colours import NEUTRAL, PICKED, SIGNED, WEIGHTS, Hue, Ramp
+from ui.colours import FEATURE, KEY, NEUTRAL, PICKED, QUERY, SIGNED, WEIGHTS, WIDTH, Hue, Ramp
 
 PICTURE_ABOVE = 1_000
 """Cells beyond which a matrix is shown as a picture instead of one mark a cell."""
@@ -39,6 +39,24 @@ class Axis:
     """One a position, all different; short enough for the axis."""
     names: tuple[str, ...]
     """The same in full, for tooltips and tables."""
+    symbol: str = ""
+    """Letter of the dimension: "n", "d", "d_model"; empty where it has none."""
+
+    @property
+    def hue(self) -> Hue:
+        """Colour of the dimension, the same in every picture, formula and table."""
+        roles = {"query": QUERY, "key": KEY}
+        return roles.get(self.title) or {"d": FEATURE, "d_model": WIDTH}.get(self.symbol, NEUTRAL)
+
+    @property
+    def size(self) -> str:
+        """The dimension in short: "n = 5"; the bare title where it has no letter."""
+        return f"{self.symbol} = {len(self.labels)}" if self.symbol else self.title
+
+    @property
+    def caption(self) -> str:
+        """What the axis holds and how many: "query (n = 5)"."""
+        return f"{self.title} ({self.size})" if self.symbol else self.title
 
 
 @functools.lru_cache(maxsize=64)
@@ -64,11 +82,11 @@ def word_axis(title: str, words: tuple[str, ...]) -> Axis:
     """
     names = tuple(f"{position} {word}" for position, word in enumerate(words))
     short = label_words(words) if len(words) <= POSITIONS_ABOVE else tuple(str(i) for i in range(len(words)))
-    return Axis(title, short, names)
+    return Axis(title, short, names, "n")
 
 
 @functools.lru_cache(maxsize=64)
-def position_axis(title: str, count: int) -> Axis:
+def position_axis(title: str, count: int, symbol: str = "") -> Axis:
     """Axis of numbered entries, such as features.
 
     Parameters
@@ -77,6 +95,8 @@ def position_axis(title: str, count: int) -> Axis:
         What is numbered.
     count : int
         How many.
+    symbol : str
+        Letter of the dimension.
 
     Returns
     -------
@@ -85,11 +105,12 @@ def position_axis(title: str, count: int) -> Axis:
 
     Examples
     --------
-    >>> position_axis("feature", 2).labels
-    ('0', '1')
+    >>> axis = position_axis("feature", 2, "d")
+    >>> axis.labels, axis.caption
+    (('0', '1'), 'feature (d = 2)')
     """
     labels = tuple(str(i) for i in range(count))
-    return Axis(title, labels, labels)
+    return Axis(title, labels, labels, symbol)
 
 
 def label_step(axis: Axis) -> int:
@@ -270,10 +291,10 @@ def matrix_table(
     steps = RAMPS[ramp].steps(np.where(np.isfinite(flat), flat, 0.0), limit)
     outline = np.zeros(array.shape, dtype=np.int16)
     for row, column in picked:
-        if row is not None and column is None:
-            outline[row, 0] = _OUTLINES.index("row")  # its first cell stands for the row
-        else:
-            outline[slice(None) if row is None else row, column] = _OUTLINES.index("cell")
+        # The first cell of a row or a column stands for all of it.
+        outline[row or 0, column or 0] = _OUTLINES.index(
+            "row" if column is None else "column" if row is None else "cell"
+        )
     # A bare 0 is exactly 0; what only rounds to it is 0.00. One Python call a cell is dear: no text, no call.
     if decimals is None or flat.size > PICTURE_ABOVE:
         text = _no_text(flat.size)
@@ -340,7 +361,7 @@ def _cell_text(value: float, decimals: int) -> str:
     return number_text(value, decimals) if value else "0"
 
 
-_OUTLINES = ("", "cell", "row")
+_OUTLINES = ("", "cell", "row", "column")
 _NOTES = ("", "masked (−∞ before the softmax)")
 
 
@@ -395,58 +416,63 @@ def join(*tables: pa.Table) -> pa.Table:
     return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
-def with_row_sums(table: pa.Table, weights: ArrayLike, rows: Axis) -> pa.Table:
-    """A table of weights with one more column: the sum of each row, from the unrounded values.
+def with_sums(table: pa.Table, weights: ArrayLike, queries: Axis, turned: bool = False) -> pa.Table:
+    """A table of weights with one more column: the sum of each query's weights, from the unrounded values.
 
     Parameters
     ----------
     table : pyarrow.Table
         From `matrix_table`.
-    weights : array_like of shape (row, column)
+    weights : array_like of shape (query, key)
         The values behind it.
-    rows : Axis
-        Its rows.
+    queries : Axis
+        One a sum.
+    turned : bool
+        Whether the table shows queries in columns; the sums then stand in one more row.
 
     Returns
     -------
     pyarrow.Table
-        The sums stand in a column "sum", with a colour of their own (`step` -2 is drawn without a cell).
+        The sums are called "sum" and have a colour of their own (`step` -2 is drawn without a cell).
 
     Examples
     --------
     >>> axis = word_axis("query", ("the", "the"))
     >>> weights = [[0.25, 0.75], [0.5, 0.5]]
-    >>> with_row_sums(matrix_table(weights, axis, axis, "weights"), weights, axis)["text"].to_pylist()[-2:]
+    >>> with_sums(matrix_table(weights, axis, axis, "weights"), weights, axis)["text"].to_pylist()[-2:]
     ['1.00', '1.00']
     """
     array = np.asarray(weights, dtype=np.float64)
-    extra = matrix_table(array.sum(axis=-1, keepdims=True), rows, Axis("", ("sum",), ("row sum",)), "weights")
-    for name, value in (("column_position", array.shape[1]), ("step", -2)):
+    sums, ends = array.sum(axis=-1, keepdims=True), Axis("", ("sum",), ("sum of the query's weights",))
+    extra = matrix_table(sums.T, ends, queries, "weights") if turned else matrix_table(sums, queries, ends, "weights")
+    for name, value in (("row_position" if turned else "column_position", array.shape[1]), ("step", -2)):
         place = extra.column_names.index(name)
         extra = extra.set_column(place, name, pa.array(np.full(array.shape[0], value, dtype=np.int16)))
     return join(table, extra)
 
 
-def _position(channel: type[Any], axis: str, title: str, labels: bool, step: int, **options: Any) -> Any:
+def _position(
+    channel: type[Any], axis: str, caption: str, hue: Hue, labels: bool, step: int, type_size: float, **options: Any
+) -> Any:
     # The identical sort in every layer: where one lacks it, Vega falls back to the alphabet.
     drawn = (
         alt.Axis(
-            title=title or None,
+            title=caption or None,
             ticks=False,
             domain=False,
             labels=labels,
             labelColor=TEXT,
-            titleColor=TEXT,
-            labelLimit=110,
-            labelFontSize=12,
-            titleFontSize=12,
+            titleColor=themed(hue),
+            labelLimit=110 * type_size,
+            labelFontSize=12 * type_size,
+            titleFontSize=12 * type_size,
             titlePadding=4,
             labelOverlap=False,
             labelExpr=f"isNaN(+datum.label) || +datum.label % {step} === 0 ? datum.label : ''",
             titleFontWeight="normal",
             **options,
         )
-        if title or labels
+        if caption or labels
         else None
     )
     sort = alt.EncodingSortField(field=f"{axis}_position", op="min", order="ascending")
@@ -469,8 +495,15 @@ class Panel:
     """Our own words only, such as "Q (5 × 4)"."""
     hue: Hue = NEUTRAL
     """Colour of the title: the role of the matrix."""
-    row_title: str = ""
-    column_title: str = ""
+    row_title: str = "row"
+    """What a row is, in the tooltip."""
+    column_title: str = "column"
+    row_caption: str = ""
+    """Name of the axis beside the picture; empty for none."""
+    column_caption: str = ""
+    row_hue: Hue = NEUTRAL
+    """Colour of the caption: that of the dimension."""
+    column_hue: Hue = NEUTRAL
     row_labels: bool = True
     column_labels: bool = True
     width: float | None = None
@@ -487,10 +520,12 @@ class Panel:
     """Name of the selection that a click on a cell makes; empty for none."""
     matrix: str = ""
     """Draw only the table's rows of this name; empty for all."""
+    type_size: float = 1.0
+    """Factor on all type, for a lecture hall."""
 
 
 @functools.lru_cache(maxsize=256)
-def specification(*panels: Panel, ramp: str = "signed", spacing: int = 14) -> Spec:
+def specification(*panels: Panel, ramp: str = "signed", spacing: int = 6) -> Spec:
     """One matrix, or several side by side, as a dictionary that is sent with a table from `matrix_table`.
 
     Parameters
@@ -510,7 +545,7 @@ def specification(*panels: Panel, ramp: str = "signed", spacing: int = 14) -> Sp
     Examples
     --------
     >>> [layer["mark"]["type"] for layer in specification(Panel("A"))["layer"]]
-    ['rect', 'text', 'rect', 'rect']
+    ['rect', 'text', 'rect', 'rect', 'rect']
     """
     charts = [_draw(panel) for panel in panels]
     chart = charts[0] if len(charts) == 1 else alt.hconcat(*charts, spacing=spacing)
@@ -525,12 +560,21 @@ def specification(*panels: Panel, ramp: str = "signed", spacing: int = 14) -> Sp
 
 def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
     """Cells, numbers where they are legible, outlines of what is picked."""
-    angle = -40 if panel.column_title in ("query", "key") and panel.column_step == 1 else 0
-    x = _position(alt.X, "column", panel.column_title, panel.column_labels, panel.column_step, labelAngle=angle)
-    y = _position(alt.Y, "row", panel.row_title, panel.row_labels, panel.row_step)
+    angle = -40 if panel.column_title in ("query", "key", "word") and panel.column_step == 1 else 0
+    x = _position(
+        alt.X,
+        "column",
+        panel.column_caption,
+        panel.column_hue,
+        panel.column_labels,
+        panel.column_step,
+        panel.type_size,
+        labelAngle=angle,
+    )
+    y = _position(alt.Y, "row", panel.row_caption, panel.row_hue, panel.row_labels, panel.row_step, panel.type_size)
     tooltip = [
-        alt.Tooltip(field="row_name", type="nominal", title=panel.row_title or "row"),
-        alt.Tooltip(field="column_name", type="nominal", title=panel.column_title or "column"),
+        alt.Tooltip(field="row_name", type="nominal", title=panel.row_title),
+        alt.Tooltip(field="column_name", type="nominal", title=panel.column_title),
         alt.Tooltip(field="value", type="quantitative", format=".6f", title=panel.title.split(" (")[0] or "value"),
         alt.Tooltip(field="note", type="nominal", title="note"),
     ]
@@ -543,7 +587,9 @@ def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
         cells = cells.add_params(alt.selection_point(name=panel.pick, fields=fields, on="click", clear="dblclick"))
     # Whether a number fits is known only in the browser where the width stretches.
     room = str(panel.width or "bandwidth('x')")
-    size_of_number = f"min(14, ({room} - 3) / {0.56 * panel.characters:.2f}, {panel.height * 0.6:.1f})"
+    size_of_number = (
+        f"min({14 * panel.type_size:g}, ({room} - 3) / {0.56 * panel.characters:.2f}, {panel.height * 0.6:.1f})"
+    )
     # One layer names the axes for all: the specification is sent with every state, and is a third shorter so.
     bare_x, bare_y = _without_axis(x), _without_axis(y)
     numbers = base.mark_text(
@@ -560,14 +606,24 @@ def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
         .properties(mark=frame)
         .encode(x=alt.value(0), x2=alt.value("width"), y=bare_y)
     )
+    column_outline = (
+        base.transform_filter("datum.outline === 'column'")
+        .properties(mark=frame)
+        .encode(y=alt.value(0), y2=alt.value("height"), x=bare_x)
+    )
     if panel.width is None:
         size: dict[str, Any] = {"width": "container", "height": panel.height * panel.n_rows}
     else:
         size = {"width": alt.Step(panel.width), "height": alt.Step(panel.height)}
-    chart = alt.layer(cells, numbers, row_outline, outline).properties(**size)
+    chart = alt.layer(cells, numbers, row_outline, column_outline, outline).properties(**size)
     if panel.title:
-        color = themed(panel.hue)
-        chart = chart.properties(
-            title=alt.TitleParams(text=panel.title, anchor="start", fontSize=14, color=color, offset=6, frame="group")
+        title = alt.TitleParams(
+            text=panel.title,
+            anchor="start",
+            fontSize=14 * panel.type_size,
+            color=themed(panel.hue),
+            offset=6,
+            frame="group",
         )
+        chart = chart.properties(title=title)
     return chart

@@ -288,7 +288,12 @@ def curves_chart(feature: str, height: int = 190) -> Spec:
     y = alt.Y(field="value", type="quantitative", axis=_axis("value", tickCount=5))
     # One hue: the lower the frequency, the fainter and the longer its dashes, so that curves differ without colour too.
     legend = alt.Legend(
-        title=feature, labelColor=TEXT, titleColor=TEXT, symbolStrokeColor=themed(POSITION), symbolSize=400
+        symbolOpacity=expression("1 - 0.09 * datum.value"),  # as the lines below, whose field a legend does not have
+        title=feature,
+        labelColor=TEXT,
+        titleColor=TEXT,
+        symbolStrokeColor=themed(POSITION),
+        symbolSize=400,
     )
     dashes = [[1, 0], [8, 2], [6, 3], [4, 3], [3, 3], [2, 3], [1, 3], [1, 5]]
     dash = alt.StrokeDash(field="feature", type="ordinal", legend=legend, scale=alt.Scale(range=dashes))

@@ -40,6 +40,41 @@ def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
     return stripped
 
 
+def enlarged(spec: Spec, type_size: float, height: float) -> Spec:
+    """The same chart with larger type and more height, for a lecture hall.
+
+    Parameters
+    ----------
+    spec : dict
+        Not changed.
+    type_size, height : float
+        Factors on every size of type that is a plain number, and on the chart's own height.
+
+    Returns
+    -------
+    dict
+        Another dictionary.
+
+    Examples
+    --------
+    >>> enlarged({"height": 100, "layer": [{"mark": {"type": "text", "fontSize": 10}}]}, 1.5, 2.0)
+    {'height': 200.0, 'layer': [{'mark': {'type': 'text', 'fontSize': 15.0}}]}
+    """
+
+    def grow(node: Any, key: str = "") -> Any:
+        if isinstance(node, dict):
+            return {name: grow(value, name) for name, value in node.items()}
+        if isinstance(node, list):
+            return [grow(item) for item in node]
+        is_size = key.lower().endswith("fontsize") or key in ("labelLimit", "legendOffset")
+        return node * type_size if is_size and isinstance(node, (int, float)) else node
+
+    larger: Spec = grow(spec)
+    if isinstance(larger.get("height"), (int, float)):
+        larger["height"] *= height
+    return larger
+
+
 def stretching(chart: alt.LayerChart | alt.FacetChart, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
     """A chart that fills the width of its container, ready to be sent with a table.
 

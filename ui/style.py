@@ -1,0 +1,68 @@
+"""The only style sheet; colours follow the theme on the reader's screen."""
+
+import string
+
+from ui.colours import FEATURE, KEY, NEUTRAL, PICKED, POSITION, QUERY, SCALED, UNSCALED, VALUE, WIDTH
+
+_STYLE = string.Template("""
+<style>
+[data-testid="stMainBlockContainer"] {padding-left: 2rem; padding-right: 2rem;}
+[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .55rem;}
+[data-testid="stSelectbox"] [data-baseweb="select"] > div {min-height: 2rem; height: 2rem;}
+.st-key-toolbar button, .st-key-control_step button {min-height: 2rem; padding: .1rem .45rem;}
+.st-key-toolbar p, .st-key-control_step p {font-size: .82rem;}
+.copy {font: inherit; color: inherit; cursor: pointer; padding: .35rem .9rem; border-radius: .4rem;
+  background: light-dark(#0072B2, #56B4E9); color: light-dark(#FFFFFF, #10141A); border: 0; font-weight: 600;}
+.worked {font-size: .76rem; line-height: 1.35; max-height: 15rem; overflow: auto; font-variant-numeric: tabular-nums;}
+.worked table {border-collapse: collapse; width: 100%;}
+.worked th {font-weight: 600; text-align: right; padding: 0 .25rem .1rem 0; white-space: nowrap;}
+.worked td {text-align: right; padding: 0 .25rem 0 0; white-space: nowrap;}
+.worked th:first-child, .worked td:first-child {text-align: left; max-width: 6.5rem; overflow: hidden;
+  text-overflow: ellipsis;}
+.worked tr.total td {border-top: 1px solid currentColor; font-weight: 650; padding-top: .1rem;}
+.worked tr.picked td {font-weight: 650; background: light-dark(#FFE9BF, #4A3A12);}
+.worked.large {font-size: .95rem; max-height: none;}
+.worked.large th {white-space: normal;}
+.lines {max-height: 6rem; overflow: auto;}
+[data-testid="stMain"] {overflow-anchor: none;}
+[data-testid="stPageLink"] p {white-space: normal; overflow: visible;}
+@media (max-width: 640px) {.katex-display {font-size: .72em;}}
+.worked td:nth-child(2):has(.bar) {text-align: left; width: 100%;}
+.bar {display: inline-block; height: .7em; background: $SCALED; border-radius: .1em;}
+.label {display: inline-block; min-width: 5.5rem; color: $NEUTRAL; font-size: .82rem;}
+.scaled {color: $SCALED; font-weight: 650;}
+.unscaled {color: $UNSCALED; font-weight: 650;}
+[data-testid="stImage"] img {image-rendering: pixelated; height: auto;}
+.query {color: $QUERY;}
+.key {color: $KEY;}
+.value {color: $VALUE;}
+.position {color: $POSITION;}
+.feature {color: $FEATURE;}
+.width {color: $WIDTH;}
+.line {font-size: .95rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere;}
+.quiet {font-size: .82rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere; color: $NEUTRAL;}
+.notice {font-size: .9rem; line-height: 1.4; margin: 0;
+  overflow-wrap: anywhere; padding: .35rem .7rem; border-left: .25rem solid $PICKED_LIGHT;
+  background: light-dark(#FFF4DC, #33290F);}
+.agree {font-size: .82rem; line-height: 1.4; margin: 0; padding: .2rem .6rem; border-radius: .3rem;
+  display: inline-block; max-width: 34rem; background: light-dark(#E2F3EC, #12332A);}
+.agree summary {cursor: pointer;}
+.differ {background: light-dark(#FCE3DC, #45201A);}
+.unchecked {background: light-dark(#ECEFF4, #262E38);}
+</style>
+""")
+_HUES = {
+    "QUERY": QUERY,
+    "KEY": KEY,
+    "VALUE": VALUE,
+    "POSITION": POSITION,
+    "FEATURE": FEATURE,
+    "WIDTH": WIDTH,
+    "NEUTRAL": NEUTRAL,
+    "SCALED": SCALED,
+    "UNSCALED": UNSCALED,
+}
+STYLE = _STYLE.substitute(
+    {name: f"light-dark({hue.light}, {hue.dark})" for name, hue in _HUES.items()}, PICKED_LIGHT=PICKED.light
+)
+"""The only style sheet; colours follow the theme on the reader's screen."""
