@@ -1,10 +1,11 @@
 """Home: attention at work on the reader's sentence, and the way to every page."""
 
+import numpy as np
 import streamlit as st
 
 from core.examples import draw_example
 from core.multi_head import multi_head_attention
-from ui import controls, formulas, frame
+from ui import controls, draw, formulas, frame, questions, steps
 from ui.charts.heat_map import word_axis
 from ui.charts.links import links_chart, links_table
 from ui.literal import literal
@@ -19,42 +20,88 @@ words = controls.need_words()
 example = draw_example(words, settings.d_head, settings.n_heads, settings.seed)
 queries, keys = word_axis("query", words), word_axis("key", words)
 
-picture, reading = st.columns([1.7, 1])
-with reading:
-    head = controls.pick("head", controls.head_labels(), "head", width=90)
-    query = controls.pick('<b class="query">query</b>', queries.names, "query")
-heads = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v).heads
-weights = heads.weights[head]
-strongest = int(weights[query].argmax())
-with picture:
-    st.vega_lite_chart(
-        links_table(weights, queries, keys, query),
-        links_chart(len(words)),
-        key="links",
-        alt=f"Lines from each word to the words it looks at; word {query} looks most at word {strongest}",
-    )
-with reading:
-    st.html(
-        f'<p class="line"><b class="query">{literal(words[query])}</b> takes most from '
-        f'<b class="key">{literal(words[strongest])}</b>: {weights[query, strongest]:.0%}.</p>'
-    )
-    st.html(formulas.shares(keys.names, weights[query]))
-    frame.provenance(
-        f"Embeddings and projections are <b>random</b> (seed {settings.seed}), so the pattern means nothing yet; "
-        "training is what makes such links useful. The weights are <b>computed</b> from them, live."
-    )
 
-st.subheader("Follow it step by step", anchor=False)
-for row in range(0, len(PAGES), 3):
-    for place, page in zip(st.columns(3), PAGES[row : row + 3], strict=False):
-        with place.container(border=True, height="stretch"):
-            st.page_link(page.path, label=f"**{page.title}**", icon=page.icon)
-            st.html(f'<p class="quiet">{literal(page.question)}</p>')
+def work_out(query_name: str, key_name: str) -> None:
+    """Take one weight along to the page that works it out."""
+    controls.take({"query": query_name, "key": key_name, "step": "softmax"})
+    st.switch_page(steps.page_named("query_key_value").path)
+
+
+with steps.section("links"):
+    picture, reading = st.columns([1.7, 1])
+    with reading, st.container(horizontal=True):
+        head = controls.pick("head", controls.head_labels(), "head", width=80)
+        query = controls.pick('<b class="query">query</b>', queries.names, "query", width=150)
+    heads = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v).heads
+    weights = heads.weights[head]
+    strongest = int(weights[query].argmax())
+    with picture:
+        draw.chart(
+            links_table(weights, queries, keys, query),
+            links_chart(len(words)),
+            name="links",
+            key="links",
+            alt=f"Lines from each word to the words it looks at; word {query} looks most at word {strongest}",
+            grow=1.15,
+        )
+    with reading:
+        st.html(
+            f'<p class="line"><b class="query">{literal(words[query])}</b> takes most from '
+            f'<b class="key">{literal(words[strongest])}</b>: {weights[query, strongest]:.0%}.</p>'
+        )
+        st.html(formulas.shares(keys.names, weights[query]))
+        st.button(
+            "Work this out",
+            icon=":material/calculate:",
+            on_click=work_out,
+            args=(queries.names[query], keys.names[strongest]),
+            help="Opens “Query, key, value” at this weight.",
+        )
+        frame.provenance(
+            f"Embeddings and projections are <b>random</b> (seed {settings.seed}), so the pattern means nothing yet; "
+            "training is what makes such links useful. The weights are <b>computed</b> from them, live."
+        )
+
+with steps.section(steps.PAGE_ONLY):
+    frame.subheading("Follow it step by step")
+    for first in range(0, len(PAGES), 3):
+        for place, page in zip(st.columns(3), PAGES[first : first + 3], strict=False):
+            with place.container(border=True, height="stretch"):
+                st.page_link(page.path, label=f"**{page.title}**", icon=page.icon)
+                st.html(f'<p class="quiet">{literal(page.question)}</p>')
 
 frame.numbers(
-    {
-        "weights of this head": (weights, queries, keys),
-    },
+    {"weights of this head": (weights, queries, keys)},
+    frame.sentence_code() | {"head": head, "query": query},
     key="home_numbers",
 )
+with steps.section("guess"):
+    others = np.delete(np.arange(settings.n_heads), head)
+    questions.number(
+        "equal_shares",
+        f"If <b>{literal(words[query])}</b> looked at every word alike, how large would each weight be?",
+        (0.0, 1.0),
+        lambda: 1 / len(words),
+        lambda true: (
+            f"The weights of one word always sum to 1, so {len(words)} equal ones are 1 ÷ {len(words)}. Its largest "
+            "weight "
+            f"here is {weights[query, strongest]:.2f}."
+        ),
+        (words, head, query),
+    )
+    if others.size:
+        questions.choice(
+            "other_heads",
+            f"Head {head} looks most at {literal(queries.names[strongest])}. In how many of the other {others.size} "
+            "heads "
+            "does this word look most at the same one?",
+            [str(count) for count in range(others.size + 1)],
+            lambda: str(int((heads.weights[others, query].argmax(axis=-1) == strongest).sum())),
+            lambda: (
+                "Every head has its own W_q, W_k and W_v and asks its own question. In a trained model that is what "
+                "makes "
+                "several heads worth their cost."
+            ),
+            (settings, head, query),
+        )
 frame.way_on("home")

@@ -9,10 +9,11 @@ from core.examples import ORDER_WORDS, draw_example, draw_position_embedding
 from core.order import default_order, draw_order, read_order, reads_as_before, run_two_orders, write_order
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
 from core.softmax import Floats
-from ui import controls, formulas, frame, matrices, torch_check
+from ui import controls, draw, formulas, frame, matrices, questions, shown, steps, torch_check, view, worked
 from ui.charts.heat_map import Panel, position_axis, symmetric_limit, word_axis
 from ui.charts.lines import curves_chart, curves_table
 from ui.colours import POSITION, VALUE
+from ui.matrices import Follow, Matrix
 
 KINDS = ("sinusoidal", "learned table", "rotary")
 
@@ -47,17 +48,27 @@ def reverse() -> None:
     st.session_state["order"] = write_order(tuple(reversed(range(n))))
 
 
-with st.container(horizontal=True, vertical_alignment="center"):
+with (
+    steps.section("without", "with"),
+    st.container(horizontal=True, vertical_alignment="center", gap="small"),
+):
     st.button("Shuffle", icon=":material/shuffle:", on_click=shuffle)
     st.button("Reverse", on_click=reverse, disabled=words == words[::-1])
     placeholder = f"order: {write_order(fallback)}"
     written = controls.text(
-        "New order of the positions", "order", "", width=190, placeholder=placeholder, label_visibility="collapsed"
+        "New order of the positions", "order", "", width=170, placeholder=placeholder, label_visibility="collapsed"
     )
+    sentences = st.container()
+with (
+    steps.section("without", "with", "encoding"),
+    st.container(horizontal=True, vertical_alignment="center", gap="small"),
+):
     kind = controls.choice("Positions", KINDS, "positions", KINDS[0], label_visibility="collapsed")
-sentences, heads = st.columns([4, 1], vertical_alignment="center")
-with heads:
-    head = controls.pick("head", controls.head_labels(), "head", width=90)
+    head = controls.pick("head", controls.head_labels(), "head", width=80)
+    word = controls.pick("word", tuple(f"{place} {word}" for place, word in enumerate(words)), "word", width=140)
+    feature = controls.pick(
+        '<b class="feature">feature</b>', tuple(str(place) for place in range(d)), "feature", width=80
+    )
 
 order = fallback
 if written.strip():
@@ -90,72 +101,112 @@ projections = example.w_q[head], example.w_k[head], example.w_v[head]
 added, turn = (None, rotate) if kind == "rotary" else (encoding, None)
 plain = run_two_orders(example.x, *projections, order)
 placed = run_two_orders(example.x, *projections, order, added, turn)
+at_new_place = order.index(word)
 
-old, new, features = word_axis("word", words), word_axis("word", shuffled_words), position_axis("feature", d)
+old, new = word_axis("word", words), word_axis("word", shuffled_words)
+features = position_axis("feature", d, "d")
+by_place = tuple(old.names[place] for place in order)  # of the new order, by where a word stands in the sentence
 height = min(26.0, 150 / n)
-for title, run in (("without positions", plain), ("with positions", placed)):
-    limit = symmetric_limit(run.output, run.shuffled_output)
-    for place, name, values, rows, hue in zip(
-        st.columns(3),
-        (f"output {title}", "output of the new order", "new order − moved rows"),
-        (run.output, run.shuffled_output, run.difference),
-        (old, new, new),
-        (VALUE, VALUE, POSITION),
-        strict=True,
-    ):
-        with place:
-            matrices.draw(
-                Panel(name, hue, height=height, column_labels=False),
-                values,
-                rows,
-                features,
-                key=f"{name}_{title[:7]}",
-                limit=limit,
-                alt=f"{name}, {title}; largest difference {run.largest_difference:.1e}",
-            )
-    said = title if run is plain else f"{title} ({kind})"
-    st.html(formulas.order_verdict(said, run.largest_difference, kind == "rotary" and d == 1))
-
+runs = (
+    ("without", "without positions", plain, 0.0, None),
+    ("with", "with positions", placed, 0.0 if added is None else added, turn),
+)
+for step, title, run, *_ in runs:
+    with steps.section(step):
+        limit = symmetric_limit(run.output, run.shuffled_output)
+        for place, name, values, rows, at, hue in zip(
+            st.columns(3),
+            (f"output {title}", "output of the new order", "new order − moved rows"),
+            (run.output, run.shuffled_output, run.difference),
+            (old, new, new),
+            (word, at_new_place, at_new_place),
+            (VALUE, VALUE, POSITION),
+            strict=True,
+        ):
+            with place:
+                matrices.show(
+                    Matrix(name, values, rows, features, limit=limit, picked=[(at, feature)]),
+                    Panel(hue=hue, height=height, column_labels=False),
+                    key=f"{name}_{title[:7]}",
+                    alt=f"{name}, {title}; largest difference {run.largest_difference:.1e}",
+                    follow=Follow("word", "feature", {"work_open": True}, by_place if rows is new else ()),
+                )
+        said = title if run is plain else f"{title} ({kind})"
+        st.html(formulas.order_verdict(said, run.largest_difference, kind == "rotary" and d == 1))
+with steps.section("without", "with"), frame.disclosure("The picked cell, worked out", "work_open") as opened:
+    if opened:
+        for step, title, run, extra, turned in runs:
+            if view.now().presenting and shown.now().step != step:
+                continue
+            st.html(f'<p class="line"><b>{title[0].upper()}{title[1:]}</b></p>')
+            own = self_attention(example.x + extra, *projections, turn=turned)
+            other = self_attention(example.x[list(order)] + extra, *projections, turn=turned)
+            left, middle, right = st.columns(3)
+            for place, one, names, at in ((left, own, old.names, word), (middle, other, new.names, at_new_place)):
+                place.html(worked.mixture(names, one.attention.weights[at], one.v[:, feature]))
+            pair = run.shuffled_output[at_new_place, feature], run.output[word, feature]
+            right.html(worked.subtraction(("new order", "moved row", "difference"), pair))
 frame.provenance(
     f"Embeddings, projections and the learned table are <b>random</b> (seed {settings.seed}, the table untrained); "
     "sinusoids, rotations and outputs are <b>computed</b>. No mask on this page: under a causal mask a word's row also "
     "depends on how many words stand before it, so the property does not hold there."
 )
-st.subheader("The positions themselves", anchor=False)
-st.markdown(
-    {
-        "sinusoidal": "Each pair of features is the sine and cosine of one angle, interleaved: fast pairs first, slow "
-        "pairs last. Added to the embeddings before the projections; base 10,000.",
-        "learned table": "One vector a position, learned like any other parameter; here drawn at random, as before "
-        "training. Added to the embeddings before the projections.",
-        "rotary": "Nothing is added. Each pair of features of q and k is turned by an angle that grows with the "
-        "position, so that a score depends on the distance of two words. Shown: the cosine of each pair's angle."
-        + (" The last feature of an odd d has no partner and is not turned." if d % 2 else ""),
-    }[kind]
-)
-columns = position_axis("pair" if kind == "rotary" else "feature", encoding.shape[1])
-left, right = st.columns(2)
-if encoding.size == 0:
-    st.info("With d = 1 there is no pair of features to turn: rotary positions change nothing.")
-else:
-    with left:
-        matrices.draw(
-            Panel(f"{kind} ({n} × {encoding.shape[1]})", POSITION, height=height, column_title=columns.title),
-            encoding,
-            old,
-            columns,
-            key="encoding",
-            limit=symmetric_limit(encoding),
-            alt=f"{kind} positions, {n} rows by {encoding.shape[1]} columns",
-        )
-    with right:
-        many = max(n, 32)  # curves need more positions than a short sentence has
-        st.vega_lite_chart(
-            curves_table(positions(many)),
-            curves_chart(columns.title),
-            key="curves",
-            alt=f"The first {min(8, encoding.shape[1])} columns of the positions as curves over {many} positions",
-        )
+
+with steps.section("encoding"):
+    frame.subheading("The positions themselves")
+    st.markdown(
+        {
+            "sinusoidal": "Each pair of features is the sine and cosine of one angle, interleaved: fast pairs first, "
+            "slow "
+            "pairs last. Added to the embeddings before the projections; base 10,000.",
+            "learned table": "One vector a position, learned like any other parameter; here drawn at random, as before "
+            "training. Added to the embeddings before the projections.",
+            "rotary": "Nothing is added. Each pair of features of q and k is turned by an angle that grows with the "
+            "position, so that a score depends on the distance of two words. Shown: the cosine of each pair's angle."
+            + (" The last feature of an odd d has no partner and is not turned." if d % 2 else ""),
+        }[kind]
+    )
+    pairs = kind == "rotary"
+    columns = position_axis("pair" if pairs else "input feature", encoding.shape[1], "d / 2" if pairs else "d_model")
+    left, right = st.columns(2)
+    if encoding.size == 0:
+        st.info("With d = 1 there is no pair of features to turn: rotary positions change nothing.")
+    else:
+        with left:
+            entry = controls.pick('<b class="width">entry</b>', columns.names, "entry", width=90)
+            matrices.show(
+                Matrix(kind, encoding, old, columns, limit=symmetric_limit(encoding), picked=[(word, entry)]),
+                Panel(hue=POSITION, height=height),
+                key="encoding",
+                alt=f"{kind} positions",
+                follow=Follow("word", "entry"),
+            )
+            value = float(encoding[word, entry])
+            if kind == "sinusoidal":
+                st.html(worked.sinusoid(word, entry, d_model, value))
+            elif kind == "rotary":
+                st.html(worked.rotation(word, entry, d, value))
+            else:
+                st.html(
+                    f'<p class="line">Entry {entry} of position {word}: drawn at random, <b>{value:.6f}</b>; there is '
+                    "nothing "
+                    "to work out.</p>"
+                )
+        with right:
+            many = max(n, 32)  # curves need more positions than a short sentence has
+            draw.chart(
+                curves_table(positions(many)),
+                curves_chart(columns.title),
+                name=f"{kind} over {many} positions",
+                key="curves",
+                alt=f"The first {min(8, encoding.shape[1])} columns of the positions as curves over {many} positions; "
+                + (
+                    "the first ones turn fastest"
+                    if kind != "learned table"
+                    else "random, so neighbours have nothing in common"
+                ),
+                grow=1.5,
+            )
 frame.numbers(
     {
         "output without positions": (plain.output, old, features),
@@ -166,13 +217,58 @@ frame.numbers(
         "difference with positions": (placed.difference, new, features),
         "positions": (encoding, old, columns),
     },
+    frame.sentence_code() | {"head": head, "order": list(order), "positions": kind},
     key="order_numbers",
 )
-st.markdown(
-    "**Notice.** Without positions the rows move with their words; they do not stay where they are. The difference is "
+frame.to_notice(
+    "Without positions the rows move with their words; they do not stay where they are. The difference is "
     "not exactly 0, because sums are taken in another order and rounding differs in the last digit."
 )
-st.markdown("**Predict.** Swap two neighbours instead of the first and last word: is the difference smaller?")
+
+
+def largest_difference(base_order: tuple[int, ...]) -> float:
+    """With the positions chosen on this page."""
+    return run_two_orders(example.x, *projections, base_order, added, turn).largest_difference
+
+
+with steps.section("guess"):
+    swapped = (1, 0, *range(2, n))
+    questions.choice(
+        "averaged",
+        "Average the output rows of all words, in each order. Do the two averages differ when there are no positions?",
+        ("they differ", "they are equal"),
+        lambda: (
+            "they are equal"
+            if np.abs(plain.output.mean(axis=0) - plain.shuffled_output.mean(axis=0)).max() < 1e-12
+            else "they differ"
+        ),
+        lambda: (
+            "A mean does not ask in which order its rows stand, and the rows are the same. A model that averages its "
+            "words "
+            f"cannot tell the two sentences apart. With positions ({kind}) the averages differ by "
+            f"{np.abs(placed.output.mean(axis=0) - placed.shuffled_output.mean(axis=0)).max():.4f}."
+        ),
+        (settings, head, order, kind),
+    )
+    questions.choice(
+        "neighbours",
+        f"Keep the positions ({kind}), and let the first two words change places instead. Is the largest difference "
+        f"smaller than the {placed.largest_difference:.4f} of the order above?",
+        ("smaller", "larger", "equal"),
+        lambda: (
+            "equal"
+            if np.isclose(largest_difference(swapped), placed.largest_difference, rtol=0, atol=1e-12)
+            else "smaller"
+            if largest_difference(swapped) < placed.largest_difference
+            else "larger"
+        ),
+        lambda: (
+            f"It is {largest_difference(swapped):.4f}. How far an output moves depends on how much the positions of "
+            "the two "
+            "words differ, and on which words they are: closer is often less, but random vectors promise nothing."
+        ),
+        (settings, head, order, kind),
+    )
 frame.way_on("order_blindness")
 
 

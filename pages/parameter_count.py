@@ -1,11 +1,14 @@
 """Encoder block, parameter count: every tensor with its shape and count, and where the parameters sit."""
 
+import numpy as np
 import streamlit as st
 
 from core.agreement import Agreement, compare
-from core.parameter_count import BIASES, PRESETS, encoder_block_parameters
-from ui import controls, formulas, frame, torch_check
+from core.parameter_count import BIASES, PARTS, PRESETS, encoder_block_parameters
+from ui import controls, draw, formulas, frame, questions, steps, torch_check, worked
 from ui.charts.bars import parameters_chart, parameters_table
+from ui.charts.heat_map import named_axis
+from ui.take_home.figures import PARTS_KEY
 
 checked = frame.heading(
     "parameter_count",
@@ -33,31 +36,34 @@ def take(name: str) -> None:
             "d_ff": preset.d_ff,
             "layers": preset.n_layers,
         }
-    st.session_state.update(values | {"biases": "all"})
+    controls.take(values | {"biases": "all"})
 
 
-with st.container(horizontal=True, gap="small"):
-    for name in (*presets, SIDEBAR):
-        st.button(name, on_click=take, args=(name,), key=f"take_{name}")
-lesson = PRESETS[0]
-sizes, picture = st.columns([1, 1.4])
-with sizes:
-    upper, lower = st.columns(2), st.columns(2)
-    with upper[0]:
-        d_model = controls.typed_number("d_model: width", "d_model", lesson.d_model, (1, 16384))
-    with upper[1]:
-        n_heads = controls.typed_number("Heads", "block_heads", lesson.n_heads, (1, 256))
-    with lower[0]:
-        d_ff = controls.typed_number("d_ff: inner width", "d_ff", lesson.d_ff, (1, 65536))
-    with lower[1]:
-        n_layers = controls.typed_number("Layers", "layers", lesson.n_layers, (1, 200))
-    biases = controls.choice(
-        "Biases",
-        BIASES,
-        "biases",
-        "all",
-        help="Published totals differ in what they count. “none” also leaves out the norms' shifts, as PyTorch does.",
-    )
+with steps.section("count"):
+    with st.container(horizontal=True, gap="small"):
+        for name in (*presets, SIDEBAR):
+            st.button(name, on_click=take, args=(name,), key=f"take_{name}")
+    lesson = PRESETS[0]
+    sizes, picture = st.columns([1, 1.4])
+    with sizes:
+        upper, lower = st.columns(2), st.columns(2)
+        with upper[0]:
+            d_model = controls.typed_number("d_model: width", "d_model", lesson.d_model, (1, 16384))
+        with upper[1]:
+            n_heads = controls.typed_number("Heads", "block_heads", lesson.n_heads, (1, 256))
+        with lower[0]:
+            d_ff = controls.typed_number("d_ff: inner width", "d_ff", lesson.d_ff, (1, 65536))
+        with lower[1]:
+            n_layers = controls.typed_number("Layers", "layers", lesson.n_layers, (1, 200))
+        with steps.section(steps.PAGE_ONLY):
+            biases = controls.choice(
+                "Biases",
+                BIASES,
+                "biases",
+                "all",
+                help="Published totals differ in what they count. “none” leaves out the norms' shifts too, like "
+                "PyTorch.",
+            )
 if d_model % n_heads:
     divisors = [str(heads) for heads in range(1, 257) if d_model % heads == 0]
     controls.notice(
@@ -69,36 +75,88 @@ if d_model % n_heads:
 
 table = encoder_block_parameters(d_model, n_heads, d_ff, biases=biases)
 rows = parameters_table(table)
-with sizes:
-    totals = st.columns(2)
-    totals[0].metric("One block", f"{table.total:,}")
-    totals[1].metric(f"{n_layers} layer{'s' if n_layers > 1 else ''}", f"{table.total * n_layers:,}")
-with picture:
-    st.vega_lite_chart(
-        rows,
-        parameters_chart(len(rows)),
-        key="tensors",
-        alt=f"Parameters by tensor: attention {table.part_total('attention'):,}, feed-forward "
-        f"{table.part_total('feed-forward'):,}, layer norms {table.part_total('layer norm'):,}, total {table.total:,}",
-    )
-    st.html(formulas.parts_legend(table))
-st.html(formulas.published(PRESETS, d_model, n_heads, d_ff, n_layers, biases, table.total))
+with steps.section("count"):
+    with sizes:
+        totals = st.columns(2)
+        totals[0].metric("One block", f"{table.total:,}")
+        totals[1].metric(f"{n_layers} layer{'s' if n_layers > 1 else ''}", f"{table.total * n_layers:,}")
+        names = [row.name for row in table.rows]
+        tensor = table.rows[controls.pick("tensor", names, "tensor", width=170)]
+        st.html(worked.count(tensor.shape, worked.size_names(tensor.shape, d_model, d_ff), tensor.count))
+        st.html(f'<p class="quiet no_slide">In PyTorch: <code>{tensor.torch_name}</code></p>')
+    with picture:
+        draw.chart(
+            rows,
+            parameters_chart(len(rows)),
+            name="parameters by tensor",
+            key="tensors",
+            alt=f"Parameters by tensor: attention {table.part_total('attention'):,}, feed-forward "
+            f"{table.part_total('feed-forward'):,}, layer norms {table.part_total('layer norm'):,}, total "
+            f"{table.total:,}",
+            grow=1.1,
+            legend=PARTS_KEY,
+        )
+        st.html(formulas.parts_legend(table))
+    st.html(formulas.published(PRESETS, d_model, n_heads, d_ff, n_layers, biases, table.total))
 frame.provenance(
     "Everything here is <b>computed</b> from the sizes; no random number and no trained weight is involved, and the "
     "sentence does not matter."
 )
-st.latex(r"4d^2 + 4d \;+\; 2\,d\,d_{ff} + d_{ff} + d \;+\; 4d \qquad (d = d_{model})")
-with st.expander("Every tensor with its shape and count", key="tensors_open", on_change="rerun") as expander:
-    if expander.open:
-        shown = rows[["tensor", "part", "shape", "count", "torch_name"]].rename(columns={"torch_name": "in PyTorch"})
-        st.dataframe(
-            shown, hide_index=True, height=(len(rows) + 1) * 38, alt=f"{len(rows)} tensors, {table.total:,} in all"
-        )
-st.markdown(
-    f"**Notice.** The number of heads is not in the formula: {n_heads} heads of width {d_model // n_heads} learn as "
-    f"much as one head of width {d_model}, because each works in its own share of the columns."
+with steps.section(steps.PAGE_ONLY):
+    st.latex(r"4d^2 + 4d \;+\; 2\,d\,d_{ff} + d_{ff} + d \;+\; 4d \qquad (d = d_{model})")
+    with frame.disclosure("Every tensor with its shape and count", "tensors_open") as opened:
+        if opened:
+            listed = rows[["tensor", "part", "shape", "count", "torch_name"]]
+            st.dataframe(
+                listed.rename(columns={"torch_name": "in PyTorch"}),
+                hide_index=True,
+                height=(len(rows) + 1) * 38,
+                alt=f"{len(rows)} tensors, {table.total:,} in all",
+            )
+counts = named_axis("count", ("parameters",))
+frame.keep(
+    {
+        "parameters": (
+            np.array([[float(row.count)] for row in table.rows]),
+            named_axis("tensor", tuple(row.name for row in table.rows)),
+            counts,
+        ),
+        "totals": (
+            np.array([[float(table.total)], [float(table.total * n_layers)]]),
+            named_axis("of", ("one block", "all layers")),
+            counts,
+        ),
+    },
+    {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "n_layers": n_layers, "biases": biases},
 )
-st.markdown("**Predict.** Double d_model and d_ff: by which factor does the total grow? Try it in the boxes.")
+frame.to_notice(
+    f"The number of heads is not in the formula: {n_heads} heads of width "
+    f"{d_model // n_heads} learn as much as one head of width {d_model}, because each works in its own share of the "
+    "columns."
+)
+with steps.section("guess"):
+    state = (d_model, n_heads, d_ff, biases)
+    doubled = encoder_block_parameters(2 * d_model, n_heads, 2 * d_ff, biases=biases).total
+    questions.number(
+        "doubled",
+        "Double d_model and d_ff: by which factor does the total of a block grow?",
+        (1.0, 8.0),
+        lambda: doubled / table.total,
+        lambda true: (
+            f"{table.total:,} become {doubled:,}. The matrices grow fourfold, being width times width; biases and "
+            "norms only "
+            "twofold, which keeps it just below 4."
+        ),
+        state,
+    )
+    questions.choice(
+        "larger_part",
+        "Which part of this block holds the most parameters?",
+        PARTS,
+        lambda: max(PARTS, key=table.part_total),
+        lambda: ", ".join(f"{part} {table.part_total(part):,}" for part in PARTS) + ".",
+        state,
+    )
 frame.way_on("parameter_count")
 
 

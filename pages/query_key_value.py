@@ -1,24 +1,16 @@
-"""Query, key, value: the whole computation of one head, and one cell of it worked out."""
-
-from dataclasses import replace
+"""Query, key, value: the whole computation of one head, step by step, and any cell of it worked out."""
 
 import streamlit as st
 
 from core.agreement import Agreement, compare
 from core.attention import self_attention
 from core.examples import draw_example
-from ui import controls, formulas, frame, matrices, torch_check
-from ui.charts.heat_map import (
-    PICTURE_ABOVE,
-    Panel,
-    join,
-    longest_text,
-    matrix_table,
-    position_axis,
-    symmetric_limit,
-    word_axis,
-)
-from ui.colours import KEY, QUERY, VALUE
+from core.softmax import softmax
+from ui import controls, frame, questions, shown, steps, torch_check, view
+from ui.charts.heat_map import position_axis, word_axis
+from ui.derivation import Cell, Derivation
+from ui.literal import literal
+from ui.pages import DERIVATION
 
 checked = frame.heading(
     "query_key_value",
@@ -29,149 +21,36 @@ words = controls.need_words()
 n, d, d_model = len(words), settings.d_head, settings.d_model
 
 example = draw_example(words, d, settings.n_heads, settings.seed)
-queries, keys, features = word_axis("query", words), word_axis("key", words), position_axis("feature", d)
+queries, keys, positions = word_axis("query", words), word_axis("key", words), word_axis("word", words)
+features, inputs = position_axis("feature", d, "d"), position_axis("input feature", d_model, "d_model")
 
-with st.container(horizontal=True):
-    head = controls.pick("head", controls.head_labels(), "head", width=90)
-    query = controls.pick('<b class="query">query</b>', queries.names, "query")
-    key = controls.pick('<b class="key">key</b>', keys.names, "key", default=3)
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    head = controls.pick("head", controls.head_labels(), "head", width=80)
+    query = controls.pick('<b class="query">query</b>', queries.names, "query", width=150)
+    key = controls.pick('<b class="key">key</b>', keys.names, "key", default=3, width=150)
+    feature = controls.pick('<b class="feature">feature</b>', features.names, "feature", width=80)
+    if not view.now().presenting:
+        steps.bar(steps.page_named("query_key_value"), DERIVATION)
+step = shown.now().step
 
-w_q, w_k, w_v = example.w_q[head], example.w_k[head], example.w_v[head]
-run = self_attention(example.x, w_q, w_k, w_v)
+w = {"Q": example.w_q[head], "K": example.w_k[head], "V": example.w_v[head]}
+run = self_attention(example.x, *w.values())
 attention = run.attention
-score, scaled_score, weight = formulas.cell_of(attention, query, key)
-
-
-def follow_click() -> None:
-    """Take the clicked cell over into the two pickers."""
-    cells = st.session_state["weights"]["selection"].get("cell", [])
-    if cells and cells[0]["column_position"] < n:
-        st.session_state["query"] = queries.names[int(cells[0]["row_position"])]
-        st.session_state["key"] = keys.names[int(cells[0]["column_position"])]
-
-
-# Step 1: the projections, each weight matrix beside what it makes.
-inputs = position_axis("feature", d_model)
-decimals = 2 if max(n, d) <= 5 else 1  # as many as fit into the narrower cells of more words or features
-word_height, w_height = min(28.0, 168 / n), min(14.0, 112 / d_model)
-with st.container(horizontal=True, gap="small"):
-    panel = Panel(f"X ({n} × {d_model})", width=min(14.0, 112 / d_model), height=word_height, column_labels=False)
-    matrices.draw(
-        panel,
-        example.x,
-        queries,
-        inputs,
-        key="x",
-        decimals=None,
-        limit=symmetric_limit(example.x),
-        picked=[(query, None), (key, None)],
-        alt=f"Embeddings X, {n} words by {d_model} features",
-    )
-    for name, hue, w, made, row in (
-        ("q", QUERY, w_q, run.q, query),
-        ("k", KEY, w_k, run.k, key),
-        ("v", VALUE, w_v, run.v, key),
-    ):
-        titles = f"W_{name} ({d_model} × {d})", f"{name.upper()} ({n} × {d})"
-        limits = symmetric_limit(w), symmetric_limit(made)
-        alt = f"{titles[0]} and the product X W_{name} = {titles[1]}; row {row} is used by the chosen cell"
-        if max(w.size, made.size, example.x.size) > PICTURE_ABOVE:
-            matrices.picture(titles[0], w, limit=limits[0], width=96, alt=alt)
-            matrices.picture(titles[1], made, limit=limits[1], width=96, picked=[(row, None)], alt=alt)
-            continue
-        row_pick: matrices.Picked = [(row, None)]
-        made_table = matrix_table(made, queries, features, "signed", limits[1], None, row_pick, decimals, "made")
-        table = join(matrix_table(w, inputs, features, limit=limits[0], matrix="w", decimals=None), made_table)
-        bare = Panel(hue=hue, row_labels=False, column_labels=False, characters=longest_text(made_table))
-        w_panel = replace(bare, title=titles[0], width=min(14.0, 44 / d), height=w_height, matrix="w")
-        made_panel = replace(bare, title=titles[1], width=min(30.0, 120 / d), height=word_height, matrix="made")
-        matrices.send(table, w_panel, made_panel, key=f"project_{name}", alt=alt)
-
-# Steps 2 to 5: one column each, the picture above, the chosen cell's arithmetic below.
-steps = st.columns([1, 1, 1.7, 0.95])
-cell = [(query, key)]
-signed = symmetric_limit(attention.scores, attention.scaled_scores)
-with steps[0]:
-    panel = Panel(f"scores Q Kᵀ ({n} × {n})", row_labels=False, height=min(34.0, 200 / n), column_labels=False)
-    matrices.draw(
-        panel,
-        attention.scores,
-        queries,
-        keys,
-        key="scores",
-        limit=signed,
-        picked=cell,
-        decimals=decimals,
-        alt="Scores q · k",
-    )
-    st.html(formulas.dot_product(run.q[query], run.k[key]))
-with steps[1]:
-    panel = Panel(f"scaled ÷ √{d} ({n} × {n})", row_labels=False, height=min(34.0, 200 / n), column_labels=False)
-    matrices.draw(
-        panel,
-        attention.scaled_scores,
-        queries,
-        keys,
-        key="scaled",
-        decimals=decimals,
-        limit=signed,
-        picked=cell,
-        alt="Scaled scores",
-    )
-    st.html(formulas.scaled(score, scaled_score, d))
-with steps[2]:
-    panel = Panel(
-        f"weights: softmax ({n} × {n})",
-        row_title="query",
-        column_title="key",
-        height=min(34.0, 320 / n),
-        pick="cell",
-    )
-    matrices.draw(
-        panel,
-        attention.weights,
-        queries,
-        keys,
-        key="weights",
-        ramp="weights",
-        picked=cell,
-        on_pick=follow_click,
-        row_sums=True,
-        most=matrices.INTERACTIVE_UP_TO,
-        alt=f"Attention weights of head {head}; the chosen cell is {weight:.2f}",
-    )
-    st.html(formulas.softmax_row(keys.names, attention.scaled_scores[query], attention.weights[query], key))
-with steps[3]:
-    panel = Panel(
-        f"output ({n} × {d})",
-        VALUE,
-        row_labels=False,
-        height=min(34.0, 200 / n),
-        column_labels=False,
-    )
-    matrices.draw(
-        panel,
-        attention.output,
-        queries,
-        features,
-        key="output",
-        decimals=decimals,
-        limit=symmetric_limit(attention.output),
-        picked=[(query, None)],
-        alt=f"Output, {n} words by {d} features",
-    )
-    st.html(formulas.contribution(weight, run.v[key], attention.output[query]))
+with steps.section(*DERIVATION):
+    cell = Cell(query, key, feature, st.session_state.get("of", "Q"))
+    Derivation(words, example.x, w, run, cell, step).show()
 
 frame.provenance(
     f"Embeddings and W are <b>random</b> (seed {settings.seed}): the pattern means nothing yet. "
     "Everything else is <b>computed</b> from them, here and now."
+    " Any cell can be clicked, or picked above."
 )
 frame.numbers(
     {
-        "X": (example.x, queries, inputs),
-        "W_q": (w_q, inputs, features),
-        "W_k": (w_k, inputs, features),
-        "W_v": (w_v, inputs, features),
+        "X": (example.x, positions, inputs),
+        "W_q": (w["Q"], inputs, features),
+        "W_k": (w["K"], inputs, features),
+        "W_v": (w["V"], inputs, features),
         "Q": (run.q, queries, features),
         "K": (run.k, keys, features),
         "V": (run.v, keys, features),
@@ -180,13 +59,50 @@ frame.numbers(
         "weights": (attention.weights, queries, keys),
         "output": (attention.output, queries, features),
     },
+    frame.sentence_code() | {"head": head, "query": query, "key": key, "feature": feature},
     key="qkv_numbers",
 )
-st.markdown(
-    "**Notice.** One matrix product serves all words at once: that is why attention trains fast. "
+frame.to_notice(
+    "One matrix product serves all words at once: that is why attention trains fast. "
     "Each row of the weights is shared out among all words, and no row knows of the others."
 )
-st.markdown("**Predict.** Set d to 64: will the largest weight of a row grow or shrink? Then look at the next page.")
+
+
+def weight_reversed() -> float:
+    """The chosen weight in the sentence read backwards."""
+    backwards = self_attention(example.x[::-1], *w.values()).attention.weights
+    return float(backwards[n - 1 - query, n - 1 - key])
+
+
+with steps.section("guess"):
+    state = (settings, head, query, key)
+    word = f'<b class="query">{literal(words[query])}</b>'
+    questions.number(
+        "unscaled",
+        f"In the row of {word}, leave out the division by √{d}: how large is the largest weight then?",
+        (0.0, 1.0),
+        lambda: float(softmax(attention.scores[query]).max()),
+        lambda true: (
+            f"With the division it is {attention.weights[query].max():.2f}. Without it all scores of the row are "
+            f"{d**0.5:.2f} times as far apart, and the softmax sharpens."
+            if d > 1
+            else "With d = 1 the division is by 1, so nothing changes."
+        ),
+        state,
+    )
+    questions.choice(
+        "reversed",
+        f"Turn the sentence round, last word first. What happens to the weight from {word} to "
+        f'<b class="key">{literal(words[key])}</b>?',
+        ("it stays", "it changes"),
+        lambda: "it stays" if abs(weight_reversed() - attention.weights[query, key]) < 1e-12 else "it changes",
+        lambda: (
+            f"It is {attention.weights[query, key]:.6f} before and {weight_reversed():.6f} after: a weight depends on "
+            "the two words and on which "
+            "others there are, not on where they stand. “Order-blindness” shows what is done about that."
+        ),
+        state,
+    )
 frame.way_on("query_key_value")
 
 
@@ -194,7 +110,7 @@ def check() -> Agreement:
     """Projections, weights and output by PyTorch."""
     from core import torch_reference
 
-    projections = {name: torch_reference.projection(example.x, w) for name, w in (("Q", w_q), ("K", w_k), ("V", w_v))}
+    projections = {name: torch_reference.projection(example.x, own) for name, own in w.items()}
     theirs = projections | torch_reference.attention(run.q, run.k, run.v)
     ours = {
         "Q": run.q,

@@ -1,7 +1,7 @@
 """The sidebar's widgets and one frozen Settings; page controls that live in the link; notices of what was ignored."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -18,9 +18,12 @@ from core.settings import (
     from_query,
     quote,
     read_whole_number,
+    to_query,
 )
 from core.tokens import shorten, split_words, written_without_spaces
+from ui import shown, view
 from ui.literal import literal
+from ui.pages import PAGES
 
 Name = TypeVar("Name", bound=str)
 Value = TypeVar("Value")
@@ -28,17 +31,43 @@ Value = TypeVar("Value")
 MAX_TEXT = 300
 """Characters of a short text on a page."""
 
+SHARED = {
+    "text": "Sentence",
+    "d": "d: size of each key",
+    "heads": "Heads",
+    "seed": "Seed of the random numbers",
+    view.QUERIES_IN: "Queries of a matrix in",
+    "lesson_values": "Lesson values",
+}
+"""The sidebar's controls by their key, with their names for the reader."""
+
+STEP = "step"
+"""Key of the control that says where the reader is on a page that goes step by step."""
+
 # Names in the session; a leading underscore keeps them apart from the widgets' keys, which are names in the link.
 _LINK, _NOTICES, _SETTINGS, _SEEN = "_link", "_notices", "_settings", "_seen"
 
 
-def sidebar(lesson: Mapping[str, object]) -> Settings:
+def hideable() -> set[str]:
+    """Keys of the controls that a link can hide.
+
+    Returns
+    -------
+    set of str
+        Those of the sidebar, the sidebar itself, and those of every page.
+    """
+    return {*SHARED, "sidebar", STEP, *(key for page in PAGES for key in page.lesson)}
+
+
+def sidebar(lesson: Mapping[str, object], on_slide: Collection[str]) -> Settings:
     """Draw the controls that all pages share and read them.
 
     Parameters
     ----------
     lesson : mapping of str to object
         What 'Lesson values' sets on this page.
+    on_slide : collection of str
+        Keys of those that a presentation keeps in reach.
 
     Returns
     -------
@@ -52,50 +81,86 @@ def sidebar(lesson: Mapping[str, object]) -> Settings:
         st.session_state[_NOTICES], st.session_state[_SEEN] = {}, set()
         _clean_link()
     _drop_answered_notices()
-    with st.sidebar:
+    presenting = view.now().presenting
+    st.html(view.style(view.now(), on_slide, SHARED))
+    with st.bottom.container(horizontal=True, key="speaker") if presenting else st.sidebar:
         sentence = st.text_input(
-            "Sentence",
+            SHARED["text"],
             default.sentence,
             max_chars=MAX_CHARACTERS,
             key=LINK_KEYS["sentence"],
             bind="query-params",
             help="Any language. Words are split at white space; capitals make another word. Press Enter to apply.",
+            width=520 if presenting else "stretch",
         )
-        _analysed(sentence)
+        if not presenting:
+            _analysed(sentence)
+        width: Any = 420 if presenting else "stretch"
         d_head = st.select_slider(
-            "d: size of each key",
+            SHARED["d"],
             range(D_HEAD_RANGE[0], D_HEAD_RANGE[1] + 1),
             default.d_head,
             key="d",
             bind="query-params",
+            width=width,
         )
         n_heads = st.select_slider(
-            "Heads", range(N_HEADS_RANGE[0], N_HEADS_RANGE[1] + 1), default.n_heads, key="heads", bind="query-params"
+            SHARED["heads"],
+            range(N_HEADS_RANGE[0], N_HEADS_RANGE[1] + 1),
+            default.n_heads,
+            key="heads",
+            bind="query-params",
+            width=width,
         )
         seed = st.number_input(
-            "Seed of the random numbers",
+            SHARED["seed"],
             SEED_RANGE[0],
             SEED_RANGE[1],
             default.seed,
             key="seed",
             bind="query-params",
+            width=width,
         )
-        st.html(f'<p class="quiet">Model width: {n_heads} heads × {d_head} = {n_heads * d_head}</p>')
+        if not presenting:
+            st.html(f'<p class="quiet">Model width: {n_heads} heads × {d_head} = {n_heads * d_head}</p>')
+        st.segmented_control(
+            SHARED[view.QUERIES_IN],
+            view.SIDES,
+            default=view.SIDES[0],
+            required=True,
+            key=view.QUERIES_IN,
+            bind="query-params",
+            help="Some texts and slides draw every matrix the other way round, one word a column.",
+        )
         st.button(
-            "Lesson values",
-            on_click=_set_all,
+            SHARED["lesson_values"],
+            on_click=take,
             args=(dict(lesson),),
-            width="stretch",
+            width="content" if presenting else "stretch",
+            key="lesson_values",
             help="Sets every control of this page to what the lesson used.",
         )
     settings = Settings(sentence, d_head, n_heads, int(seed))
     st.session_state[_SETTINGS] = settings
+    record = shown.now()
+    record.controls |= SHARED
+    record.link |= to_query(settings)
+    if view.turned():
+        record.link[view.QUERIES_IN] = [view.SIDES[1]]
     return settings
 
 
-def _set_all(values: dict[str, object]) -> None:
+def take(values: Mapping[str, object]) -> None:
+    """Set controls, but for those that the lecturer has hidden.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        By the controls' keys.
+    """
     for key, value in values.items():
-        st.session_state[key] = value
+        if key not in view.now().hidden:
+            st.session_state[key] = value
 
 
 def _clean_link() -> None:
@@ -112,7 +177,18 @@ def _clean_link() -> None:
             st.query_params[entry.key] = used  # too long: its first words
         else:
             del st.query_params[entry.key]
-    if ignored:
+    asked, wrong = view.from_link(st.session_state[_LINK], hideable())
+    view.set_to(asked)
+    for key, expected in wrong.items():
+        used = ", ".join(sorted(asked.hidden)) or "nothing hidden" if key == view.HIDE else "0"
+        _note(Ignored(key, expected, quote(st.session_state[_LINK][key]), used), None)
+        del st.query_params[key]
+    sides = st.session_state[_LINK].get(view.QUERIES_IN)
+    if sides is not None and not (len(sides) == 1 and sides[0] in view.SIDES):
+        _note(Ignored(view.QUERIES_IN, f"one of {', '.join(view.SIDES)}", quote(sides), view.SIDES[0]), view.SIDES[0])
+        del st.query_params[view.QUERIES_IN]
+        wrong[view.QUERIES_IN] = ""
+    if ignored or wrong:
         st.rerun()
 
 
@@ -188,6 +264,7 @@ def show_notices() -> None:
 
 
 def _linked(
+    label: str,
     key: str,
     accepts: Callable[[list[str]], bool],
     wanted: str,
@@ -204,10 +281,10 @@ def _linked(
     given = st.session_state[_LINK].get(key)
     rejected = key not in seen and given is not None and not accepts(given)
     if rejected:
-        shown = ", ".join(map(str, instead or default)) if isinstance(default, list) else str(default)
+        said = ", ".join(map(str, instead or default)) if isinstance(default, list) else str(default)
         used = [type(default[0])(text) for text in instead] if instead and isinstance(default, list) else default
         wrong = [text for text in given if text not in instead]
-        _note(Ignored(key, wanted, quote(wrong), shown), used)
+        _note(Ignored(key, wanted, quote(wrong), said), used)
         seen.add(key)
         if instead:
             st.query_params[key] = list(instead)
@@ -215,7 +292,16 @@ def _linked(
             del st.query_params[key]
         st.rerun()  # once the widget exists, Streamlit forbids all this
     seen.add(key)
-    return widget()
+    value = widget()
+    record = shown.now()
+    record.controls[key] = re.sub("<[^>]*>", "", label)
+    if value != default:
+        record.link[key] = [_as_in_link(item) for item in (value if isinstance(value, list) else [value])]
+    return value
+
+
+def _as_in_link(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _one_of(options: Sequence[object]) -> Callable[[list[str]], bool]:
@@ -251,7 +337,7 @@ def choice(label: str, options: Sequence[Name], key: str, default: Name, **rest:
         )
         return default if chosen is None else chosen
 
-    return _linked(key, _one_of(options), f"one of {', '.join(options)}", default, widget)
+    return _linked(label, key, _one_of(options), f"one of {', '.join(options)}", default, widget)
 
 
 def switch(label: str, key: str, default: bool, help: str | None = None) -> bool:
@@ -278,7 +364,7 @@ def switch(label: str, key: str, default: bool, help: str | None = None) -> bool
     def widget() -> bool:
         return st.toggle(label, default, key=key, bind="query-params", help=help)
 
-    return _linked(key, accepts, "true or false", default, widget)
+    return _linked(label, key, accepts, "true or false", default, widget)
 
 
 def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: int = 170) -> int:
@@ -310,7 +396,9 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
         st.session_state[key] = labels[min(int(number[0]) if number else default, len(labels) - 1)]
 
     def widget() -> str:
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key=f"control_{key}"
+        ):
             st.html(f'<p class="quiet">{label}</p>', width="content")
             chosen: str = st.selectbox(
                 re.sub("<[^>]*>", "", label),
@@ -324,7 +412,7 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
             return chosen
 
     wanted = f"“{labels[0]}” to “{labels[-1]}”" if len(labels) > 1 else f"“{labels[0]}”"
-    return list(labels).index(_linked(key, _one_of(labels), wanted, labels[default], widget))
+    return list(labels).index(_linked(label, key, _one_of(labels), wanted, labels[default], widget))
 
 
 def head_labels() -> tuple[str, ...]:
@@ -364,7 +452,7 @@ def number_choice(label: str, options: Sequence[int], key: str, default: int, wi
         number: int = st.select_slider(label, options, default, key=key, bind="query-params", width=width)
         return number
 
-    return _linked(key, _one_of(options), f"one of {', '.join(map(str, options))}", default, widget)
+    return _linked(label, key, _one_of(options), f"one of {', '.join(map(str, options))}", default, widget)
 
 
 def numbers_choice(label: str, options: Sequence[int], key: str, default: Sequence[int]) -> tuple[int, ...]:
@@ -395,7 +483,7 @@ def numbers_choice(label: str, options: Sequence[int], key: str, default: Sequen
         return st.multiselect(label, options, list(default), key=key, bind="query-params")
 
     kept = [text for text in st.session_state[_LINK].get(key, []) if text in numbers]
-    return tuple(_linked(key, accepts, f"some of {', '.join(numbers)}", list(default), widget, kept))
+    return tuple(_linked(label, key, accepts, f"some of {', '.join(numbers)}", list(default), widget, kept))
 
 
 def typed_number(label: str, key: str, default: int, bounds: tuple[int, int], help: str | None = None) -> int:
@@ -429,7 +517,7 @@ def typed_number(label: str, key: str, default: int, bounds: tuple[int, int], he
     def widget() -> int:
         return int(st.number_input(label, *bounds, default, key=key, bind="query-params", help=help))
 
-    return _linked(key, accepts, f"a whole number from {bounds[0]} to {bounds[1]}", default, widget)
+    return _linked(label, key, accepts, f"a whole number from {bounds[0]} to {bounds[1]}", default, widget)
 
 
 def text(label: str, key: str, default: str, **options: Any) -> str:
@@ -458,7 +546,7 @@ def text(label: str, key: str, default: str, **options: Any) -> str:
     def widget() -> str:
         return st.text_input(label, default, max_chars=MAX_TEXT, key=key, bind="query-params", **options) or ""
 
-    return _linked(key, accepts, f"one text of at most {MAX_TEXT} characters", default, widget)
+    return _linked(label, key, accepts, f"one text of at most {MAX_TEXT} characters", default, widget)
 
 
 def notice(said: str) -> None:

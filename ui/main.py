@@ -10,13 +10,15 @@ if str(ROOT) not in sys.path:  # this script's own folder is on the path, the pr
 
 import streamlit as st  # noqa: E402
 
-from ui import controls, formulas, frame, startup  # noqa: E402
+from ui import controls, frame, shown, startup, style, toolbar, view  # noqa: E402
 from ui.pages import HOME, PAGES  # noqa: E402
 
 startup.settle_memory()
 
-st.set_page_config(page_title="Attention, computed live", page_icon=startup.page_icon(), layout="wide")
-st.html(formulas.STYLE)
+st.set_page_config(
+    page_title="Attention, computed live", page_icon=startup.page_icon(), layout="wide", initial_sidebar_state=290
+)
+st.html(style.STYLE)
 
 by_script = {}
 sections: dict[str, list[st.Page]] = {}
@@ -28,10 +30,14 @@ for entry in (HOME, *PAGES):
     by_script[script.title] = entry
 
 chosen = st.navigation(sections, position="top")
-controls.sidebar(by_script[chosen.title].lesson)
+page = by_script[chosen.title]
+record = shown.begin(page.name)
+controls.sidebar(page.lesson, page.on_slide)
+view.keep_in_link()
 notices = st.container()
 with contextlib.suppress(controls.PageEnds):  # it has said why; what follows belongs to the frame
     chosen.run()
 with notices:
     controls.show_notices()
-frame.start_at_the_top(by_script[chosen.title].name)
+toolbar.open_asked(record)
+frame.start_at_the_top(page.name)

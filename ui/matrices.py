@@ -1,7 +1,8 @@
-"""A matrix on a page: one mark a cell while there are few, a picture when there are many."""
+"""A matrix on a page: one mark a cell while there are few, else a picture; turned where that is asked for."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -10,15 +11,18 @@ import streamlit as st
 
 from core.masks import Booleans
 from core.softmax import Floats
+from ui import controls, draw, view
 from ui.charts.heat_map import (
     PICTURE_ABOVE,
     Axis,
     Panel,
+    join,
     label_step,
     longest_text,
     matrix_table,
+    number_text,
     specification,
-    with_row_sums,
+    with_sums,
 )
 from ui.charts.picture import matrix_picture
 
@@ -27,131 +31,291 @@ Picked = Sequence[tuple[int | None, int | None]]
 INTERACTIVE_UP_TO = 64 * 64
 """Cells up to which the one matrix that can be clicked stays interactive: the longest sentence offered."""
 
+_PICK = "cell"
 
-def draw(
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """What a click on a cell sets: the controls that hold its row and its column, and whatever else explains it."""
+
+    row: str = ""
+    column: str = ""
+    sets: Mapping[str, object] = field(default_factory=dict)
+    row_names: Sequence[str] = ()
+    """What each row is called in its control; empty where that is its name on the axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One matrix and how it is to be seen; rows and columns as in the code, whichever way it is drawn."""
+
+    name: str
+    """Our own words, such as "Q"; the shape is added."""
+    values: Floats
+    rows: Axis
+    columns: Axis
+    turned: str = ""
+    """Its name when it is drawn transposed; empty for the name with a raised T."""
+    ramp: str = "signed"
+    limit: float = 1.0
+    """Value at which the ramp ends."""
+    may_attend: Booleans | None = None
+    picked: Picked = ()
+    decimals: int | None = 2
+    """In the cells; None leaves the numbers to the tooltip."""
+
+    def transposed(self) -> "Matrix":
+        """The same numbers with rows and columns exchanged."""
+        return replace(
+            self,
+            name=self.turned or f"{self.name}ᵀ",
+            values=self.values.T,
+            rows=self.columns,
+            columns=self.rows,
+            may_attend=None if self.may_attend is None else self.may_attend.T,
+            picked=[(column, row) for row, column in self.picked],
+        )
+
+    @property
+    def title(self) -> str:
+        """Name and shape."""
+        return f"{self.name} ({self.values.shape[0]} × {self.values.shape[1]})"
+
+
+def show(
+    matrix: Matrix,
     panel: Panel,
-    values: Floats,
-    rows: Axis,
-    columns: Axis,
     *,
     key: str,
     alt: str,
-    ramp: str = "signed",
-    limit: float = 1.0,
-    may_attend: Booleans | None = None,
-    picked: Picked = (),
-    on_pick: Callable[[], None] | None = None,
-    row_sums: bool = False,
-    decimals: int | None = 2,
+    follow: Follow | None = None,
+    sums: bool = False,
     most: int = PICTURE_ABOVE,
+    captions: bool = True,
 ) -> None:
     """One matrix.
 
     Parameters
     ----------
-    panel : Panel
-        How it is drawn while it has few cells.
-    values : ndarray of shape (row, column)
+    matrix : Matrix
         Its numbers.
-    rows, columns : Axis
-        Of the values.
+    panel : Panel
+        How it is drawn while it has few cells and its queries stand in rows; title, axes and sizes are filled in.
     key : str
         Of the chart in the session.
     alt : str
-        What a reader who cannot see it should know: the takeaway.
-    ramp, limit, may_attend, picked
-        As in `ui.charts.heat_map.matrix_table`.
-    on_pick : callable or None
-        Called after a click on a cell.
-    row_sums : bool
-        Whether a column with the sums of the rows is added.
-    decimals : int or None
-        In the cells; None leaves the numbers to the tooltip.
+        What it is; its range and its largest entry are added for a reader who cannot see it.
+    follow : Follow or None
+        What a click on a cell does.
+    sums : bool
+        Whether the sum of each query's weights is added.
     most : int
         Cells beyond which it becomes a picture.
+    captions : bool
+        Whether the axes are named beside the picture.
     """
-    if values.size > most:
-        picture(panel.title, values, alt=alt, ramp=ramp, limit=limit, may_attend=may_attend, picked=picked)
+    turned = view.turned()
+    drawn = matrix.transposed() if turned else matrix
+    alt = f"{alt}; {takeaway(matrix)}"
+    if matrix.values.size > most:
+        _picture(drawn, key=key, alt=alt)
         return
-    table = matrix_table(values, rows, columns, ramp, limit, may_attend, picked, decimals)
-    panel = replace(
-        panel,
-        n_rows=len(rows.labels),
-        row_step=label_step(rows),
-        column_step=label_step(columns),
-        characters=longest_text(table),
-    )
-    if row_sums:
-        table = with_row_sums(table, values, rows)
-    send(table, panel, ramp=ramp, key=key, alt=alt, on_pick=on_pick)
+    table = _table(drawn)
+    panel = _fitted(panel, drawn, turned, captions, longest_text(table), _PICK if follow else "")
+    if sums:
+        table = with_sums(table, matrix.values, matrix.rows, turned)
+        panel = replace(panel, n_rows=panel.n_rows + turned)
+    _send([panel], table, matrix.ramp, drawn.title, key, alt, follow, drawn)
 
 
-def send(
-    table: pa.Table,
-    *panels: Panel,
+def show_joined(
+    matrices: Sequence[tuple[Matrix, Panel]],
+    *,
     key: str,
     alt: str,
-    ramp: str = "signed",
-    on_pick: Callable[[], None] | None = None,
+    follow: Follow | None = None,
+    picture_width: int = 80,
 ) -> None:
-    """Send a table with the specification of its panels.
+    """Several matrices side by side in one chart; a click follows the last one.
 
     Parameters
     ----------
-    table : pyarrow.Table
-        From `matrix_table`, or several of them joined.
-    *panels : Panel
-        One, or several side by side.
-    key, alt, ramp, on_pick
-        As in `draw`.
+    matrices : sequence of (Matrix, Panel)
+        Each with how it is drawn; the panel needs the width of a cell.
+    key, alt, follow
+        As in `show`.
+    picture_width : int
+        In pixels, of each where they have too many cells.
     """
+    turned = view.turned()
+    drawn = [matrix.transposed() if turned else matrix for matrix, _ in matrices]
+    if max(matrix.values.size for matrix in drawn) > PICTURE_ABOVE:
+        for number, matrix in enumerate(drawn):
+            _picture(matrix, key=f"{key}_{number}", alt=f"{alt}; {takeaway(matrix)}", width=picture_width)
+        return
+    tables = [_table(matrix, str(number)) for number, matrix in enumerate(drawn)]
+    last = len(drawn) - 1
+    panels = [
+        replace(
+            _fitted(panel, matrix, turned, True, longest_text(table), _PICK if follow and number == last else ""),
+            matrix=str(number),
+        )
+        for number, ((_, panel), matrix, table) in enumerate(zip(matrices, drawn, tables, strict=True))
+    ]
+    name = " and ".join(matrix.name for matrix in drawn)
+    said = f"{alt}; {takeaway(matrices[-1][0])}"
+    _send(panels, join(*tables), drawn[0].ramp, name, key, said, follow, drawn[-1])
+
+
+def takeaway(matrix: Matrix) -> str:
+    """Range and largest entry of a matrix, in words.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Any.
+
+    Returns
+    -------
+    str
+        A phrase; masked cells do not count.
+
+    Examples
+    --------
+    >>> from ui.charts.heat_map import word_axis
+    >>> axis = word_axis("query", ("a", "b"))
+    >>> takeaway(Matrix("Q", np.array([[0.0, 2.0], [-1.0, 0.5]]), axis, axis))
+    'from −1.00 to 2.00, largest at query 0 a and query 1 b'
+    """
+    values = np.where(np.isfinite(matrix.values), matrix.values, np.nan)
+    if np.isnan(values).all():
+        return "every cell is masked"
+    row, column = np.unravel_index(int(np.nanargmax(values)), values.shape)
+    low, high = number_text(float(np.nanmin(values))), number_text(float(np.nanmax(values)))
+    masked = int(np.isneginf(matrix.values).sum())
+    where = f"{matrix.rows.title} {matrix.rows.names[row]} and {matrix.columns.title} {matrix.columns.names[column]}"
+    extent = f"all {low}" if low == high else f"from {low} to {high}, largest at {where}"
+    return extent + (f", {masked} masked" if masked else "")
+
+
+def _table(matrix: Matrix, name: str = "") -> pa.Table:
+    return matrix_table(
+        matrix.values,
+        matrix.rows,
+        matrix.columns,
+        matrix.ramp,
+        matrix.limit,
+        matrix.may_attend,
+        matrix.picked,
+        matrix.decimals,
+        name,
+    )
+
+
+def _fitted(panel: Panel, matrix: Matrix, turned: bool, captions: bool, characters: int, pick: str) -> Panel:
+    """A panel with what follows from its matrix and from how the page is looked at."""
+    n_rows, n_columns = matrix.values.shape
+    width, height = panel.width, panel.height
+    row_labels, column_labels = panel.row_labels, panel.column_labels
+    if turned:
+        row_labels, column_labels = column_labels, row_labels
+        # The picture keeps the room that it had.
+        height = min(34.0, height * n_columns / n_rows) if width is None else width
+        width = None if width is None else panel.height
+    if view.now().presenting:
+        height, width = height * draw.LARGE, None if width is None else width * draw.LARGE
+    row_room, column_room = height * n_rows, 240.0 if width is None else width * n_columns
+    return replace(
+        panel,
+        title=matrix.title,
+        row_title=matrix.rows.title or "row",
+        column_title=matrix.columns.title or "column",
+        row_caption=_caption(matrix.rows, row_room) if captions else "",
+        column_caption=_caption(matrix.columns, column_room) if captions else "",
+        row_hue=matrix.rows.hue,
+        column_hue=matrix.columns.hue,
+        row_labels=row_labels,
+        column_labels=column_labels,
+        width=width,
+        height=height,
+        n_rows=n_rows,
+        row_step=label_step(matrix.rows),
+        column_step=label_step(matrix.columns),
+        characters=characters,
+        pick=pick,
+        type_size=draw.LARGE if view.now().presenting else 1.0,
+    )
+
+
+def _caption(axis: Axis, room: float) -> str:
+    """As much of an axis' name as there is room for."""
+    type_size = draw.LARGE if view.now().presenting else 1.0
+    return axis.caption if len(axis.caption) * 6.4 * type_size <= room else axis.size
+
+
+def _send(
+    panels: Sequence[Panel],
+    table: pa.Table,
+    ramp: str,
+    name: str,
+    key: str,
+    alt: str,
+    follow: Follow | None,
+    drawn: Matrix,
+) -> None:
     stretch = len(panels) == 1 and panels[0].width is None
     width: Literal["stretch", "content"] = "stretch" if stretch else "content"
-    spec = specification(*panels, ramp=ramp)
-    if on_pick is None:
-        st.vega_lite_chart(table, spec, width=width, key=key, alt=alt)
-    else:
-        st.vega_lite_chart(
-            table, spec, width=width, key=key, alt=alt, on_select=on_pick, selection_mode=[panels[0].pick]
-        )
+    on_pick = _picker(key, follow, drawn) if follow else None
+    draw.chart(
+        table,
+        specification(*panels, ramp=ramp),
+        name=name,
+        key=key,
+        alt=alt,
+        width=width,
+        on_pick=on_pick,
+        picks=_PICK,
+    )
 
 
-def picture(
-    title: str,
-    values: Floats,
-    *,
-    alt: str,
-    ramp: str = "signed",
-    limit: float = 1.0,
-    may_attend: Booleans | None = None,
-    picked: Picked = (),
-    width: int | None = None,
-    height: int = 150,
-) -> None:
-    """A matrix as an image with its title.
+def _picker(key: str, follow: Follow, drawn: Matrix) -> Callable[[], None]:
+    """Takes a clicked cell over into the controls that hold its row and its column."""
+    row_names, column_names = drawn.rows.names, drawn.columns.names
+    if view.turned():
+        row_names, column_names = column_names, row_names
+    places = [("row_position", follow.row, follow.row_names or row_names)]
+    places.append(("column_position", follow.column, column_names))
+    if view.turned():
+        places = [(other[0], *own[1:]) for own, other in zip(places, reversed(places), strict=True)]
 
-    Parameters
-    ----------
-    title : str
-        Our own words.
-    values : ndarray of shape (row, column)
-        Its numbers.
-    alt, ramp, limit, may_attend, picked
-        As in `draw`.
-    width : int or None
-        In pixels; None fills the container.
-    height : int
-        In pixels where the width is given, else about a third of the width.
-    """
+    def pick() -> None:
+        cells = st.session_state[key]["selection"].get(_PICK, [])
+        if not cells:
+            return
+        found = [(control, names, int(cells[0][position])) for position, control, names in places]
+        if any(place >= len(names) for _, names, place in found):
+            return  # a sum, which is no cell
+        picked = {control: names[place] for control, names, place in found if control}
+        controls.take(picked | dict(follow.sets))
+
+    return pick
+
+
+def _picture(matrix: Matrix, *, key: str, alt: str, width: int | None = None, height: int = 150) -> None:
+    """A matrix as an image with its title."""
+    values = matrix.values
     shown = _thin(values, 2 * (width or 300), 2 * height)
-    allowed = None if may_attend is None else _thin(may_attend.astype(float), 2 * (width or 300), 2 * height) > 0
-    marked = _scale(picked, values, shown)
+    allowed = None
+    if matrix.may_attend is not None:
+        allowed = _thin(matrix.may_attend.astype(float), 2 * (width or 300), 2 * height) > 0
+    marked = _scale(matrix.picked, values, shown)
     dark = st.context.theme.type == "dark"
     # Drawn at twice the size, so that it stays sharp on a projector and on a phone.
-    file = matrix_picture(shown, 2 * (width or 300), 2 * height, ramp, limit, allowed, marked, dark)
-    with st.container(width="content" if width else "stretch", gap="xsmall"):
-        st.html(f'<p class="quiet"><b>{title}</b></p>')
-        st.image(file, width=width or "stretch", alt=alt)
+    file = matrix_picture(shown, 2 * (width or 300), 2 * height, matrix.ramp, matrix.limit, allowed, marked, dark)
+    axes = f"rows {html.escape(matrix.rows.size)}, columns {html.escape(matrix.columns.size)}"
+    if width is None:
+        axes = f"rows: {html.escape(matrix.rows.caption)}, columns: {html.escape(matrix.columns.caption)}"
+    draw.picture(file, name=matrix.title, caption=axes, alt=alt, width=width)
 
 
 def _thin(values: Floats, width: int, height: int) -> Floats:

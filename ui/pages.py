@@ -21,7 +21,11 @@ class Page:
     question: str
     """What a reader finds out here."""
     lesson: Mapping[str, object] = field(default_factory=dict)
-    """Values of controls that the lesson used here, by their key, besides the sentence, d, heads and seed."""
+    """Values of controls that the lesson used here, by their key."""
+    steps: tuple[str, ...] = ()
+    """What is shown one at a time: on slides, and on the page itself where it goes step by step."""
+    on_slide: tuple[str, ...] = ("d", "seed")
+    """Shared controls that a presentation keeps in reach here."""
 
     @property
     def path(self) -> Path:
@@ -30,6 +34,8 @@ class Page:
 
 
 _ATTENTION = {"text": " ".join(ATTENTION_WORDS), "d": 4, "heads": 2, "seed": 0}
+DERIVATION = ("overview", "project", "score", "scale", "softmax", "mix")
+"""The computation of one head in the order in which it is derived."""
 
 HOME = Page(
     "home",
@@ -38,6 +44,8 @@ HOME = Page(
     ":material/home:",
     "What does attention do?",
     _ATTENTION | {"head": "0", "query": "0 Meera"},
+    ("links", "guess"),
+    ("text", "seed"),
 )
 
 PAGES = (
@@ -47,7 +55,9 @@ PAGES = (
         "Attention",
         ":material/grid_on:",
         "Where does every single weight come from?",
-        _ATTENTION | {"head": "0", "query": "0 Meera", "key": "3 new"},
+        _ATTENTION | {"head": "0", "query": "0 Meera", "key": "3 new", "feature": "0", "of": "Q", "step": "overview"},
+        (*DERIVATION, "guess"),
+        ("d",),
     ),
     Page(
         "scaling_sweep",
@@ -56,6 +66,8 @@ PAGES = (
         ":material/trending_up:",
         "What happens to the softmax when the keys get longer?",
         _ATTENTION | {"seed": 1, "keys": 5, "draws": 200, "dims": [4, 64, 512], "draw": "d = 512"},
+        ("sweep", "one draw", "guess"),
+        ("seed",),
     ),
     Page(
         "causal_mask",
@@ -64,6 +76,7 @@ PAGES = (
         ":material/visibility_off:",
         "Does a later word leak into an earlier one?",
         _ATTENTION | {"head": "0", "causal": True, "replace": "4 bat", "by": "ball", "n_query": 2, "n_key": 5},
+        ("mask", "weights", "leak", "corners", "guess"),
     ),
     Page(
         "order_blindness",
@@ -73,6 +86,7 @@ PAGES = (
         "Can attention tell “dog bites man” from “man bites dog”?",
         _ATTENTION
         | {"text": " ".join(ORDER_WORDS), "seed": 3, "head": "0", "order": "3 1 2 0", "positions": "sinusoidal"},
+        ("without", "with", "encoding", "guess"),
     ),
     Page(
         "parameter_count",
@@ -81,6 +95,8 @@ PAGES = (
         ":material/calculate:",
         "How many numbers does a block learn, and where do they sit?",
         _ATTENTION | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
+        ("count", "guess"),
+        (),
     ),
 )
 

@@ -89,10 +89,11 @@ def _outcome(check: Callable[[], Agreement], what: str) -> None:
         _write("unchecked", f"Not checked against PyTorch: {type(error).__name__}: {error}", f"Wanted: {what}.")
         return
     sign, kind = ("✓ NumPy = PyTorch", "") if found.agrees else ("✗ NumPy and PyTorch differ", "differ")
-    size = f"largest difference {found.largest_difference:.1e} ({found.where}), tolerance {found.tolerance:.0e}"
+    size = f"largest difference {found.largest_difference:.1e}"
+    where = f"Found in {found.where}, tolerance {found.tolerance:.0e}. " if found.tolerance else ""
     if found.tolerance == 0:
         size = "exactly equal" if found.agrees else f"they differ by {found.largest_difference:,.0f}"
-    _write(kind, f"{sign}: {size}", f"Compared: {what}. Why this tolerance: {found.reason}.")
+    _write(kind, f"{sign}: {size}", f"{where}Compared: {what}. Why this tolerance: {found.reason}.")
 
 
 def _write(kind: str, said: str, why: str) -> None:

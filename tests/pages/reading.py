@@ -57,10 +57,14 @@ def as_frame(table):
     return frame.astype(dict.fromkeys(categories, object))
 
 
+TAKEAWAY = re.compile(r"; (from −?[\d.]+ to |all −?[\d.]+|every cell is masked).*", re.DOTALL)
+"""What a matrix adds to its text alternative: range, largest entry, masked cells."""
+
+
 def charts(at):
-    """Text alternative and data of every chart, in the order of the page."""
+    """Text alternative without the takeaway, and data, of every chart, in the order of the page."""
     return [
-        (chart.proto.alt, as_frame(pa.ipc.open_stream(chart.proto.data.data).read_all()))
+        (TAKEAWAY.sub("", chart.proto.alt), as_frame(pa.ipc.open_stream(chart.proto.data.data).read_all()))
         for chart in at.get("vega_lite_chart")
     ]
 
@@ -84,10 +88,12 @@ def matrix(at, alt, field="value", part=None):
 
 
 def outlined(at, alt, part=None):
-    """Cells of a heat map that are framed one by one, and rows that are framed as a whole."""
+    """Cells of a heat map that are framed one by one, and rows and columns that are framed as a whole."""
     marks = matrix(at, alt, "outline", part)
-    return list(zip(*map(np.ndarray.tolist, np.nonzero(marks == "cell")), strict=True)), sorted(
-        {int(row) for row in np.nonzero(marks == "row")[0]}
+    return (
+        list(zip(*map(np.ndarray.tolist, np.nonzero(marks == "cell")), strict=True)),
+        sorted({int(row) for row in np.nonzero(marks == "row")[0]}),
+        sorted({int(column) for column in np.nonzero(marks == "column")[1]}),
     )
 
 

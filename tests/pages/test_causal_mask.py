@@ -152,7 +152,7 @@ def test_the_leak_test_does_not_depend_on_the_switch():
 
 
 def test_the_replaced_row_is_outlined():
-    assert outlined(change(open_page("causal_mask"), replace=2), "Movement") == ([], [2])
+    assert outlined(change(open_page("causal_mask"), replace=2), "Movement") == ([(0, 1)], [2], [])
 
 
 @pytest.mark.parametrize(

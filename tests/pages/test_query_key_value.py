@@ -19,6 +19,7 @@ from tests.pages.reading import (
     open_page,
     outlined,
     row_sums,
+    run,
     said,
     values_of,
     worked_tables,
@@ -26,7 +27,7 @@ from tests.pages.reading import (
 
 GOLDEN = json.loads((ROOT / "tests" / "data" / "golden.json").read_text(encoding="utf-8"))["query_key_value"]
 MATRICES = {
-    "Embeddings X": None, "W_q": "w", "W_k": "w", "W_v": "w", "Scores": None, "Scaled scores": None,
+    "Embeddings X": None, "W_q": "0", "W_k": "0", "W_v": "0", "Scores": None, "Scaled scores": None,
     "Attention weights": None, "Output": None,
 }  # fmt: skip
 TABLES = {"X": "X", "W_q": "W_q", "W_k": "W_k", "W_v": "W_v", "Q": "Q", "K": "K", "V": "V", "scores": "raw_scores",
@@ -51,8 +52,8 @@ def assert_shown(at, words, sizes, head):
         ("Output", None): attention.output,
     }
     for name, w, made in zip("qkv", projections, (run.q, run.k, run.v), strict=True):
-        pictures[f"W_{name}", "w"] = w
-        pictures[f"W_{name}", "made"] = made
+        pictures[f"W_{name}", "0"] = w
+        pictures[f"W_{name}", "1"] = made
     for (alt, part), values in pictures.items():
         np.testing.assert_allclose(matrix(at, alt, part=part).astype(float), values, rtol=0, atol=1e-12, err_msg=alt)
 
@@ -78,7 +79,7 @@ def test_the_lesson_s_weights_as_printed():
 
 
 @pytest.mark.parametrize(("alt", "part", "golden"), [
-    ("W_q", "made", "Q"), ("W_k", "made", "K"), ("W_v", "made", "V"), ("Scores", None, "raw_scores"),
+    ("W_q", "1", "Q"), ("W_k", "1", "K"), ("W_v", "1", "V"), ("Scores", None, "raw_scores"),
     ("Scaled scores", None, "scaled_scores"), ("Attention weights", None, "weights"), ("Output", None, "output"),
 ])  # fmt: skip
 def test_the_lesson_s_figures_rounded(at_lesson, alt, part, golden):
@@ -87,7 +88,7 @@ def test_the_lesson_s_figures_rounded(at_lesson, alt, part, golden):
 
 
 @pytest.mark.parametrize(("alt", "part", "golden"), [
-    ("Embeddings X", None, "X"), ("W_q", "w", "W_q"), ("W_k", "w", "W_k"), ("W_v", "w", "W_v"),
+    ("Embeddings X", None, "X"), ("W_q", "0", "W_q"), ("W_k", "0", "W_k"), ("W_v", "0", "W_v"),
 ])  # fmt: skip
 def test_the_lesson_s_figures_in_the_tooltips_of_narrow_cells(at_lesson, alt, part, golden):
     """Their cells are too narrow for numbers, which the tooltip and the table show instead."""
@@ -123,11 +124,12 @@ def test_shapes_are_named():
         assert json.dumps(shape)[1:-1] in specs or shape in specs
 
 
-def assert_worked_out(at, words, sizes, head, query, key):
+def assert_worked_out(at, words, sizes, head, query, key, feature=0):
     """The arithmetic of one cell has that cell's operands, and the pictures outline them."""
     _, _, run = run_of(words, *sizes, head)
     attention = run.attention
-    dot, softmax, contribution = worked_tables(at)
+    names = [f"{i} {word}" for i, word in enumerate(words)]
+    dot, softmax, mixture = worked_tables(at)
     assert [row[1] for row in dot[1:-1]] == written(run.q[query])
     assert [row[2] for row in dot[1:-1]] == written(run.k[key])
     assert dot[-1][3] == written([attention.scores[query, key]])[0]
@@ -135,16 +137,19 @@ def assert_worked_out(at, words, sizes, head, query, key):
     assert (division[0], division[4]) == tuple(
         written([attention.scores[query, key], attention.scaled_scores[query, key]])
     )
-    assert [row[0] for row in softmax[1:-1]] == [f"{i} {word}" for i, word in enumerate(words)]
+    assert [row[0] for row in softmax[1:-1]] == names
     assert [row[1] for row in softmax[1:-1]] == written(attention.scaled_scores[query])
     assert [row[3] for row in softmax[1:-1]] == written(attention.weights[query])
-    assert [row[1] for row in contribution[1:]] == written(run.v[key])
-    assert [row[3] for row in contribution[1:]] == written(attention.output[query])
+    assert [row[0] for row in mixture[1:-1]] == names
+    assert [row[1] for row in mixture[1:-1]] == written(attention.weights[query])
+    assert [row[2] for row in mixture[1:-1]] == written(run.v[:, feature])
+    assert mixture[-1][3] == written([attention.output[query, feature]])[0]
     for alt in ("Scores", "Scaled scores", "Attention weights"):
-        assert outlined(at, alt) == ([(query, key)], []), alt
-    for alt, part, row in (("W_q", "made", query), ("W_k", "made", key), ("W_v", "made", key), ("Output", None, query)):
-        assert outlined(at, alt, part) == ([], [row]), alt
-    assert outlined(at, "Embeddings X") == ([], sorted({query, key}))
+        assert outlined(at, alt) == ([(query, key)], [], []), alt
+    assert outlined(at, "Output") == ([(query, feature)], [], [])
+    for alt, rows, columns in (("W_q", [query], []), ("W_k", [key], []), ("W_v", [], [feature])):
+        assert outlined(at, alt, "1") == ([], rows, columns), alt
+    assert outlined(at, "Embeddings X") == ([], sorted({query, key}), [])
 
 
 def written(values):
@@ -173,7 +178,7 @@ def test_equal_words_are_worked_out_each_in_its_own_row():
 def test_a_click_moves_the_pickers_and_the_arithmetic():
     at = click_cell(open_page("query_key_value"), "weights", 1, 0)
     assert values_of(at, ("query", "key")) == {"query": 1, "key": 0}
-    assert_worked_out(at, *LESSON, 0, 1, 0)
+    assert_worked_out(change(at, step="overview"), *LESSON, 0, 1, 0)
     change(at, key=2)
     assert_worked_out(at, *LESSON, 0, 1, 2)
 
@@ -183,25 +188,89 @@ def test_a_click_on_a_row_sum_picks_nothing():
     assert values_of(at, ("query", "key")) == {"query": 0, "key": 3}
 
 
-def test_only_the_weights_answer_a_click():
-    selections = {
-        element.key: list(element.proto.selection_mode)
-        for element in open_page("query_key_value").get("vega_lite_chart")
-    }
-    assert {key: modes for key, modes in selections.items() if modes} == {"weights": ["cell"]}
+STEPS = {
+    "project_q": ("project", ("query", "feature"), {"of": "Q"}),
+    "project_k": ("project", ("key", "feature"), {"of": "K"}),
+    "project_v": ("project", ("key", "feature"), {"of": "V"}),
+    "scores": ("score", ("query", "key"), {}),
+    "scaled": ("scale", ("query", "key"), {}),
+    "weights": ("softmax", ("query", "key"), {}),
+    "output": ("mix", ("query", "feature"), {}),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["queries in rows", "queries in columns"])
+@pytest.mark.parametrize("picture", STEPS)
+def test_a_click_on_any_computed_cell_picks_it_and_goes_to_its_step(picture, turned):
+    step, (row, column), rest = STEPS[picture]
+    link = OTHER | ({"queries_in": "columns"} if turned else {})
+    at = click_cell(open_page("query_key_value", **link), picture, *((2, 1) if turned else (1, 2)))
+    assert values_of(at, (row, column)) == {row: 1, column: 2}
+    assert at.session_state["step"] == step
+    assert all(at.session_state[key] == value for key, value in rest.items())
+    (table,) = worked_tables(at) if step != "scale" else [None]
+    _, projections, run = run_of(tuple(OTHER["text"].split()), 3, 3, 7, 0)
+    if step == "project":
+        made = dict(zip("QKV", (run.q, run.k, run.v), strict=True))[rest["of"]]
+        assert table[-1][3] == written([made[1, 2]])[0]
+        w = dict(zip("QKV", projections, strict=True))[rest["of"]]
+        assert [line[2] for line in table[1:-1]] == written(w[:, 2])
+    elif step == "score":
+        assert table[-1][3] == written([run.attention.scores[1, 2]])[0]
+    elif step == "scale":
+        assert f"= {written([run.attention.scaled_scores[1, 2]])[0]}" in said(at, "÷ √3 =")
+    elif step == "softmax":
+        assert table[3][3] == written([run.attention.weights[1, 2]])[0]
+    else:
+        assert table[-1][3] == written([run.attention.output[1, 2]])[0]
+
+
+def test_the_steps_lead_through_the_derivation_and_end_at_its_ends():
+    at = open_page("query_key_value")
+    assert at.button(key="step_back").disabled
+    seen = [at.session_state["step"]]
+    while not at.button(key="step_next").disabled:
+        at.button(key="step_next").click()
+        seen.append(run(at).session_state["step"])
+    assert seen == ["overview", "project", "score", "scale", "softmax", "mix"]
+    assert len(charts(at)) == 8  # the overview stays
+    at.button(key="step_back").click()
+    assert run(at).session_state["step"] == "softmax"
+
+
+LIT = {
+    "project": {("W_q", "0"): ([], [], [2]), ("W_q", "1"): ([(1, 2)], [], []), ("Embeddings X", None): ([], [1], [])},
+    "score": {("W_q", "1"): ([], [1], []), ("W_k", "1"): ([], [3], []), ("Scores", None): ([(1, 3)], [], [])},
+    "scale": {("Scores", None): ([(1, 3)], [], []), ("Scaled scores", None): ([(1, 3)], [], [])},
+    "softmax": {("Scaled scores", None): ([], [1], []), ("Attention weights", None): ([(1, 3)], [], [])},
+    "mix": {
+        ("Attention weights", None): ([], [1], []),
+        ("W_v", "1"): ([], [], [2]),
+        ("Output", None): ([(1, 2)], [], []),
+    },
+}
+
+
+@pytest.mark.parametrize("step", LIT)
+def test_the_operands_of_a_step_light_up_and_nothing_else(step):
+    at = open_page("query_key_value", step=step, query="1 bought", key="3 new", feature="2")
+    parts = [("Embeddings X", None), *((f"W_{name}", part) for name in "qkv" for part in "01"), ("Scores", None),
+             ("Scaled scores", None), ("Attention weights", None), ("Output", None)]  # fmt: skip
+    for alt, part in parts:
+        assert outlined(at, alt, part) == LIT[step].get((alt, part), ([], [], [])), (alt, part)
 
 
 def test_one_word():
     at = open_page("query_key_value", text="word", d="1", heads="1")
     assert matrix(at, "Attention weights").tolist() == [[1.0]]
-    assert matrix(at, "Output").tolist() == matrix(at, "W_v", part="made").tolist()
+    assert matrix(at, "Output").tolist() == matrix(at, "W_v", part="1").tolist()
 
 
 def test_many_words_become_pictures_and_the_weights_stay_a_chart():
     at = open_page("query_key_value", text=" ".join(f"w{i}" for i in range(64)), d="64", heads="12")
     assert len(chart(at, "Attention weights")) == 64 * 64 + 64
     assert len(at.get("image")) == 10
-    assert len(worked_tables(at)[0]) == 64 + 2
+    assert [len(table) for table in worked_tables(at)] == [64 + 2] * 3
 
 
 def test_the_picked_head_follows_to_other_pages():
