@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
@@ -452,7 +452,7 @@ def with_sums(table: pa.Table, weights: ArrayLike, queries: Axis, turned: bool =
 
 
 def _position(
-    channel: type[Any], axis: str, caption: str, hue: Hue, labels: bool, step: int, type_size: float, **options: Any
+    channel: type[Any], axis: str, caption: str, hue: Hue, labels: bool, step: str, type_size: float, **options: Any
 ) -> Any:
     # The identical sort in every layer: where one lacks it, Vega falls back to the alphabet.
     drawn = (
@@ -524,7 +524,7 @@ class Panel:
     """Factor on all type, for a lecture hall."""
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=512)
 def specification(*panels: Panel, ramp: str = "signed", spacing: int = 6) -> Spec:
     """One matrix, or several side by side, as a dictionary that is sent with a table from `matrix_table`.
 
@@ -547,7 +547,66 @@ def specification(*panels: Panel, ramp: str = "signed", spacing: int = 6) -> Spe
     >>> [layer["mark"]["type"] for layer in specification(Panel("A"))["layer"]]
     ['rect', 'text', 'rect', 'rect', 'rect']
     """
-    charts = [_draw(panel) for panel in panels]
+    template = _template(tuple(_structure(panel) for panel in panels), ramp, spacing)
+    sizes = [
+        {"name": f"{name}{number}", "value": value}
+        for number, panel in enumerate(panels)
+        for name, value in (
+            ("tall", panel.height),
+            ("wide", panel.width or 0),
+            ("digits", panel.characters),
+            ("rowStep", panel.row_step),
+            ("columnStep", panel.column_step),
+        )
+    ]
+    spec = template | {"params": [*template["params"], *sizes]}
+    if len(panels) == 1:
+        return spec | _filled(spec, panels[0])
+    return spec | {
+        "hconcat": [part | _filled(part, panel) for part, panel in zip(spec["hconcat"], panels, strict=True)]
+    }
+
+
+def _structure(panel: Panel) -> Panel:
+    """A panel without what differs from state to state: Altair makes one specification for all that are alike in it."""
+    return replace(
+        panel,
+        title=panel.title and "title",
+        row_caption=panel.row_caption and "rows",
+        column_caption=panel.column_caption and "columns",
+        width=panel.width and 1.0,
+        height=1.0,
+        n_rows=1,
+        characters=1,
+        row_step=1,
+        column_step=min(panel.column_step, 2),  # whether labels are thinned decides whether they are tilted
+    )
+
+
+def _filled(part: Spec, panel: Panel) -> Spec:
+    """What differs: title, captions and sizes of one panel."""
+    cells, *others = part["layer"]
+    encoding = dict(cells["encoding"])
+    for channel, caption in (("x", panel.column_caption), ("y", panel.row_caption)):
+        if caption:
+            axis = encoding[channel]["axis"] | {"title": caption}
+            encoding[channel] = encoding[channel] | {"axis": axis}
+    *names, value, note = encoding["tooltip"]
+    encoding["tooltip"] = [*names, value | {"title": panel.title.split(" (")[0] or "value"}, note]
+    filled: Spec = {"layer": [cells | {"encoding": encoding}, *others]}
+    if panel.width is None:
+        filled["height"] = panel.height * panel.n_rows
+    else:
+        filled |= {"width": {"step": panel.width}, "height": {"step": panel.height}}
+    if panel.title:
+        filled["title"] = part["title"] | {"text": panel.title}
+    return filled
+
+
+@functools.lru_cache(maxsize=128)
+def _template(panels: tuple[Panel, ...], ramp: str, spacing: int) -> Spec:
+    """The specification of some structures, with nothing filled in; a tenth of a second and more."""
+    charts = [_draw(panel, number) for number, panel in enumerate(panels)]
     chart = charts[0] if len(charts) == 1 else alt.hconcat(*charts, spacing=spacing)
     chart = chart.configure_view(stroke=None).configure_scale(bandPaddingInner=0.04, bandPaddingOuter=0)
     # Added to the dictionary, because Altair would move parameters of a layered chart into its first layer.
@@ -558,8 +617,8 @@ def specification(*panels: Panel, ramp: str = "signed", spacing: int = 6) -> Spe
     return spec
 
 
-def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
-    """Cells, numbers where they are legible, outlines of what is picked."""
+def _draw(panel: Panel, number: int) -> alt.LayerChart | alt.FacetChart:
+    """Cells, numbers where they are legible, outlines of what is picked; sizes are parameters of this number."""
     angle = -40 if panel.column_title in ("query", "key", "word") and panel.column_step == 1 else 0
     x = _position(
         alt.X,
@@ -567,11 +626,11 @@ def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
         panel.column_caption,
         panel.column_hue,
         panel.column_labels,
-        panel.column_step,
+        f"columnStep{number}",
         panel.type_size,
         labelAngle=angle,
     )
-    y = _position(alt.Y, "row", panel.row_caption, panel.row_hue, panel.row_labels, panel.row_step, panel.type_size)
+    y = _position(alt.Y, "row", panel.row_caption, panel.row_hue, panel.row_labels, f"rowStep{number}", panel.type_size)
     tooltip = [
         alt.Tooltip(field="row_name", type="nominal", title=panel.row_title),
         alt.Tooltip(field="column_name", type="nominal", title=panel.column_title),
@@ -586,10 +645,8 @@ def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
         fields = ["row_position", "column_position"]
         cells = cells.add_params(alt.selection_point(name=panel.pick, fields=fields, on="click", clear="dblclick"))
     # Whether a number fits is known only in the browser where the width stretches.
-    room = str(panel.width or "bandwidth('x')")
-    size_of_number = (
-        f"min({14 * panel.type_size:g}, ({room} - 3) / {0.56 * panel.characters:.2f}, {panel.height * 0.6:.1f})"
-    )
+    room = f"wide{number}" if panel.width else "bandwidth('x')"
+    size_of_number = f"min({14 * panel.type_size:g}, ({room} - 3) / (0.56 * digits{number}), tall{number} * 0.6)"
     # One layer names the axes for all: the specification is sent with every state, and is a third shorter so.
     bare_x, bare_y = _without_axis(x), _without_axis(y)
     numbers = base.mark_text(
@@ -612,7 +669,7 @@ def _draw(panel: Panel) -> alt.LayerChart | alt.FacetChart:
         .encode(y=alt.value(0), y2=alt.value("height"), x=bare_x)
     )
     if panel.width is None:
-        size: dict[str, Any] = {"width": "container", "height": panel.height * panel.n_rows}
+        size: dict[str, Any] = {"width": "container", "height": panel.height}
     else:
         size = {"width": alt.Step(panel.width), "height": alt.Step(panel.height)}
     chart = alt.layer(cells, numbers, row_outline, column_outline, outline).properties(**size)

@@ -84,9 +84,9 @@ def query_key_value(values):
     run = self_attention(example.x, w_q, w_k, w_v)
     found = run.attention
     queries, keys = ("query", name_words(words)), ("key", name_words(words))
-    inputs, features = ("feature", range(d_head * values["n_heads"])), ("feature", range(d_head))
+    inputs, features = ("input feature", range(d_head * values["n_heads"])), ("feature", range(d_head))
     blocks = {
-        "X": (example.x, queries, inputs),
+        "X": (example.x, ("word", name_words(words)), inputs),
         "W_q": (w_q, inputs, features),
         "W_k": (w_k, inputs, features),
         "W_v": (w_v, inputs, features),
@@ -142,7 +142,7 @@ def causal_mask_page(values):
         "weights": (used.attention.weights, queries, keys),
         "weights without a mask": (free.attention.weights, queries, keys),
         "output": (used.attention.output, queries, ("feature", range(values["d_head"]))),
-        "how far each output row moved": (moved, queries, ("", ("with mask", "without"))),
+        "how far each output row moved": (moved, queries, ("side", ("with mask", "without"))),
     }
     n_query, n_key = values["n_query"], values["n_key"]
     for align in ALIGNMENTS:
@@ -166,7 +166,7 @@ def order_blindness(values):
     placed = run_two_orders(example.x, *projections, order, added, turn)
     old, new = ("word", name_words(words)), ("word", name_words([words[position] for position in order]))
     features = ("feature", range(d_head))
-    columns = ("pair" if kind == "rotary" else "feature", range(encoding.shape[1]))
+    columns = ("pair" if kind == "rotary" else "input feature", range(encoding.shape[1]))
     blocks = {
         "output without positions": (plain.output, old, features),
         "output of the new order, without positions": (plain.shuffled_output, new, features),

@@ -87,6 +87,6 @@ show("scaled scores after", scores_after, queries, keys)
 show("weights", weights, queries, keys)
 show("weights without a mask", weights_before, queries, keys)
 show("output", output, queries, ("feature", range(d_head)))
-show("how far each output row moved", moved, queries, ("", ["with mask", "without"]))
+show("how far each output row moved", moved, queries, ("side", ["with mask", "without"]))
 for align, shape in shapes.items():
     show(align, shape, ("query", range(n_query)), ("key", range(n_key)))

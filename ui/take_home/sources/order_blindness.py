@@ -98,7 +98,8 @@ show("difference without positions", plain_shuffled - plain[order], new, feature
 show("output with positions", placed, old, features)
 show("output of the new order, with positions", placed_shuffled, new, features)
 show("difference with positions", placed_shuffled - placed[order], new, features)
-show("positions", encoding, old, ("pair" if positions == "rotary" else "feature", range(encoding.shape[1])))
+entries = ("pair" if positions == "rotary" else "input feature", range(encoding.shape[1]))
+show("positions", encoding, old, entries)
 
 # %% [markdown] notebook only
 # ## The same numbers as pictures

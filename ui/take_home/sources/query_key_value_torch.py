@@ -53,8 +53,8 @@ from printing import name_words, show
 
 show = partial(show, queries_in=queries_in)
 queries, keys = ("query", name_words(words)), ("key", name_words(words))
-inputs, features = ("feature", range(n_heads * d_head)), ("feature", range(d_head))
-show("X", x, queries, inputs)
+inputs, features = ("input feature", range(n_heads * d_head)), ("feature", range(d_head))
+show("X", x, ("word", name_words(words)), inputs)
 for name, matrix in (("W_q", w_q), ("W_k", w_k), ("W_v", w_v)):
     show(name, matrix, inputs, features)
 for name, matrix, positions in (("Q", q, queries), ("K", k, keys), ("V", v, keys)):

@@ -1,0 +1,123 @@
+"""Script and notebook that a page offers: run where nothing of this project is known, they print its numbers."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from core.order import write_order
+from core.parameter_count import BIASES
+from core.scaling import SWEEP_DIMS
+from core.tokens import split_words
+from tests.pages.reading import PAGES, change, open_page
+from tests.ui.take_home.clean_process import run_all
+from tests.ui.take_home.reading import code_of, read, six
+from ui import toolbar
+from ui.take_home import notebook, scripts
+
+SENTENCES = ("the cat saw the dog", "She said \"it's 5\\n o'clock\" 👩‍👩‍👧", "क्या आपके पास")
+SETTINGS = 10
+
+
+def draw_settings(page, rng, sentence):
+    """Values of the page's controls by their key, pickers by number."""
+
+    def number(low, high):
+        return int(rng.integers(low, high + 1))
+
+    def one_of(options):
+        return options[number(0, len(options) - 1)]
+
+    n = len(split_words(sentence))
+    d, heads = number(1, 64), number(1, 12)
+    shared = {"text": sentence, "d": d, "heads": heads, "seed": number(0, 9999)}
+    sides = {"queries_in": one_of(("rows", "columns"))}
+    if page == "parameter_count":
+        block_heads = number(1, 64)
+        sizes = {"d_model": block_heads * number(1, 256), "block_heads": block_heads, "d_ff": number(1, 65536)}
+        return sizes | {"layers": number(1, 200), "biases": one_of(BIASES)}
+    if page == "scaling_sweep":
+        dims = [size for size in SWEEP_DIMS[:11] if one_of((True, False))]
+        return shared | {"keys": one_of((2, 3, 5, 8, 16)), "draws": 50, "dims": dims}
+    own = shared | sides | {"head": number(0, heads - 1)}
+    if page == "order_blindness":
+        order = write_order(tuple(int(position) for position in rng.permutation(n)))
+        return own | {"order": order, "positions": one_of(("sinusoidal", "learned table", "rotary"))}
+    own["query"] = number(0, n - 1)
+    if page == "query_key_value":
+        return own | {"key": number(0, n - 1), "feature": number(0, d - 1)}
+    if page == "causal_mask":
+        replaced = {"replace": number(0, n - 1), "by": one_of(("ball", "", "two words", 'it"s', "\\n"))}
+        return own | replaced | {"causal": one_of((True, False)), "n_query": number(1, 8), "n_key": number(1, 8)}
+    return own
+
+
+@cache
+def states(page):
+    """What the page has shown and offers, at each of the drawn settings."""
+    records, found = [], []
+    rng = np.random.default_rng([71, PAGES.index(page)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(toolbar, "open_asked", records.append)
+        at = open_page(page)
+        for sentence in SENTENCES * SETTINGS:
+            values = draw_settings(page, rng, sentence)
+            # Sizes first: they decide what can be picked.
+            sizes = {key: values.pop(key) for key in ("text", "d", "heads") if key in values}
+            change(change(at, **sizes) if sizes else at, **values)
+            found.append(records[-1])
+    return found
+
+
+@cache
+def printed():
+    """Page to what its scripts print, then its notebooks; one clean interpreter forks a process for each."""
+    programs = {}
+    for page in PAGES:
+        source = scripts.read_source(page)
+        plain = [scripts.compose(source, state.code) for state in states(page)]
+        cells = [code_of(notebook.build(scripts.compose(source, state.code, notebook=True))) for state in states(page)]
+        programs[page] = plain + cells
+    outputs = iter(run_all([code for codes in programs.values() for code in codes], ("numpy", "matplotlib.pyplot")))
+    return {page: [next(outputs) for _ in codes] for page, codes in programs.items()}
+
+
+def on_the_page(state):
+    """The matrices of the page as a script prints them."""
+    turned = state.code.get("queries_in") == "columns"
+    expected = {}
+    for name, (values, rows, columns) in state.matrices.items():
+        if turned:
+            values, rows, columns = values.T, columns, rows
+        numbers = [[six(value) for value in row] for row in values.tolist()]
+        expected[name] = turned, (rows.title, columns.title), list(rows.names), list(columns.names), numbers
+    return expected
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "parameter_count"])
+def test_scripts_and_notebooks_print_the_numbers_of_the_page(page):
+    expected = [on_the_page(state) for state in states(page)]
+    assert len(expected) == SETTINGS * len(SENTENCES)
+    for number, output in enumerate(printed()[page]):
+        found, wanted = read(output), expected[number % len(expected)]
+        assert wanted
+        for name, block in wanted.items():
+            assert found[name] == block, (name, states(page)[number % len(expected)].code)
+
+
+def test_scripts_and_notebooks_count_the_parameters_of_the_page():
+    for number, output in enumerate(printed()["parameter_count"]):
+        state = states("parameter_count")[number % (SETTINGS * len(SENTENCES))]
+        found = read(output)
+        counts, tensors, _ = state.matrices["parameters"]
+        assert {name: int(found[name][-1]) for name in tensors.names} == dict(
+            zip(tensors.names, counts[:, 0].astype(int).tolist(), strict=True)
+        )
+        totals = state.matrices["totals"][0][:, 0].astype(int).tolist()
+        layers = state.code["n_layers"]
+        assert [int(found["one block"][0]), int(found[f"all layers ({layers})"][0])] == totals
+
+
+def test_the_settings_drawn_differ():
+    codes = [str(dict(state.code)) for page in PAGES for state in states(page)]
+    assert len(set(codes)) == len(codes)
