@@ -137,7 +137,7 @@ with steps.section("leak"):
     with left:
         matrices.show(
             Matrix(
-                "how far each output row moved",
+                "how far each row moved",
                 moved,
                 queries,
                 sides,

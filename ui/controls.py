@@ -216,7 +216,7 @@ def _analysed(sentence: str) -> None:
     if len(words) > MAX_WORDS:
         count = f"The first {MAX_WORDS} of {len(words)} words are analysed"
     st.html(
-        f'<p class="quiet">{count}:</p><p class="quiet" tabindex="0" aria-label="words analysed" '
+        f'<p class="quiet">{count}:</p><p class="quiet" tabindex="0" role="group" aria-label="words analysed" '
         f'style="max-height:5.5rem;overflow:auto;overflow-wrap:anywhere">{shown}</p>'
     )
     if any(written_without_spaces(word) for word in kept):

@@ -166,8 +166,8 @@ class Derivation:
             self._side_by_side(tuple(MADE_IN), with_arithmetic=self.step == "overview")
         elif self.step == "overview":
             self._side_by_side(tuple(MADE_IN))
-        else:
-            self._side_by_side(tuple(self._lit()))
+        elif lit := self._lit():  # none on the slide with the questions
+            self._side_by_side(tuple(lit))
         if self.step in EXPLAINED:
             self._detail()
 

@@ -10,7 +10,7 @@ if str(ROOT) not in sys.path:  # this script's own folder is on the path, the pr
 
 import streamlit as st  # noqa: E402
 
-from ui import controls, frame, shown, startup, style, toolbar, view  # noqa: E402
+from ui import accessibility, controls, frame, shown, startup, style, toolbar, view  # noqa: E402
 from ui.pages import HOME, PAGES  # noqa: E402
 
 startup.settle_memory()
@@ -40,4 +40,5 @@ with contextlib.suppress(controls.PageEnds):  # it has said why; what follows be
 with notices:
     controls.show_notices()
 toolbar.open_asked(record)
+accessibility.mend()
 frame.start_at_the_top(page.name)

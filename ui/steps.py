@@ -65,7 +65,7 @@ def _go(page: Page, names: tuple[str, ...], number: int) -> None:
     other = before if number < 0 else after
     if other is not None:
         st.session_state[controls.STEP] = other.steps[-1 if number < 0 else 0]
-        st.switch_page(other.path)
+        st.switch_page(other.path, query_params={})  # None would refuse: some are bound to widgets
 
 
 @contextmanager

@@ -99,4 +99,4 @@ def _outcome(check: Callable[[], Agreement], what: str) -> None:
 def _write(kind: str, said: str, why: str) -> None:
     # What is compared and why that tolerance opens under the line: a tooltip would not on a phone.
     line, reason = html.escape(said), html.escape(why)
-    st.html(f'<details class="agree {kind}"><summary role="status">{line}</summary>{reason}</details>')
+    st.html(f'<details class="agree {kind}"><summary><span role="status">{line}</span></summary>{reason}</details>')
