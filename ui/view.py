@@ -166,5 +166,7 @@ html {font-size: 22px !important;}
 .st-key-speaker label {white-space: nowrap; margin: 0;}
 .st-key-speaker .stSlider > div {flex: 1;}
 h2 {padding: 0 !important; font-size: 1.5rem !important;}
-[class*="st-key-away_"], .no_slide {display: none !important;}
+[class*="st-key-away_"], .no_slide,
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-away_"]), [data-testid="stElementContainer"]:has(.no_slide)
+  {display: none !important;}
 """
