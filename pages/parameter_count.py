@@ -16,7 +16,7 @@ checked = frame.heading(
 )
 settings = controls.settings()
 presets = {preset.name: preset for preset in PRESETS}
-SIDEBAR = "From the sidebar"
+SIDEBAR, LEVEL = "From the sidebar", "two are equal"
 
 
 def take(name: str) -> None:
@@ -149,11 +149,12 @@ with steps.section("guess"):
         ),
         state,
     )
+    ranked = sorted(table.part_total(part) for part in PARTS)
     questions.choice(
         "larger_part",
         "Which part of this block holds the most parameters?",
-        PARTS,
-        lambda: max(PARTS, key=table.part_total),
+        (*PARTS, LEVEL),
+        lambda: LEVEL if ranked[-1] == ranked[-2] else max(PARTS, key=table.part_total),
         lambda: ", ".join(f"{part} {table.part_total(part):,}" for part in PARTS) + ".",
         state,
     )

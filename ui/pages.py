@@ -65,7 +65,7 @@ PAGES = (
         "Attention",
         ":material/trending_up:",
         "What happens to the softmax when the keys get longer?",
-        _ATTENTION | {"seed": 1, "keys": 5, "draws": 200, "dims": [4, 64, 512], "draw": "d = 512"},
+        _ATTENTION | {"seed": 1, "keys": 5, "draws": 200, "dims": [4, 64, 512], "draw": "d = 512", "draw_key": "0"},
         ("sweep", "one draw", "guess"),
         ("seed",),
     ),
@@ -75,7 +75,9 @@ PAGES = (
         "Attention",
         ":material/visibility_off:",
         "Does a later word leak into an earlier one?",
-        _ATTENTION | {"head": "0", "causal": True, "replace": "4 bat", "by": "ball", "n_query": 2, "n_key": 5},
+        _ATTENTION
+        | {"head": "0", "causal": True, "query": "0 Meera", "key": "3 new", "replace": "4 bat", "by": "ball"}
+        | {"n_query": 2, "n_key": 5, "corner_query": "0", "corner_key": "0"},
         ("mask", "weights", "leak", "corners", "guess"),
     ),
     Page(
@@ -85,7 +87,8 @@ PAGES = (
         ":material/shuffle:",
         "Can attention tell “dog bites man” from “man bites dog”?",
         _ATTENTION
-        | {"text": " ".join(ORDER_WORDS), "seed": 3, "head": "0", "order": "3 1 2 0", "positions": "sinusoidal"},
+        | {"text": " ".join(ORDER_WORDS), "seed": 3, "head": "0", "order": "3 1 2 0", "positions": "sinusoidal"}
+        | {"word": "0 dog", "feature": "0", "entry": "0"},
         ("without", "with", "encoding", "guess"),
     ),
     Page(
@@ -94,7 +97,7 @@ PAGES = (
         "Transformer",
         ":material/calculate:",
         "How many numbers does a block learn, and where do they sit?",
-        _ATTENTION | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
+        _ATTENTION | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all", "tensor": "w_q"},
         ("count", "guess"),
         (),
     ),

@@ -10,11 +10,32 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import script_runner
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, app_test
+
+from ui import toolbar
 
 # Streamlit collects all garbage after every run: the larger part of a test's time once PyTorch is loaded.
 script_runner.gc = SimpleNamespace(collect=lambda *_: 0)
+
+
+class KnownPages(PagesManager):
+    """The pages stay known from run to run, as on a server: a button's callback can then switch to one."""
+
+    known = None
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self._pages = KnownPages.known
+
+    def set_pages_and_resolve(self, pages, **options):
+        """Keep them."""
+        KnownPages.known = pages
+        return super().set_pages_and_resolve(pages, **options)
+
+
+app_test.PagesManager = KnownPages
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("home", "query_key_value", "scaling_sweep", "causal_mask", "order_blindness", "parameter_count")
@@ -40,6 +61,7 @@ def open_page(name, **link):
 
 def go_to(at, name):
     at.switch_page(script(name)).run()
+    at._page_hash = ""  # or every later run would begin on this page, wherever a button had led
     assert not at.exception
     return at
 
@@ -134,7 +156,7 @@ def check_line(at):
     """The outcome of the comparison with PyTorch: its CSS class, its line, the explanation that opens under it."""
     found = [body for body in bodies(at) if 'class="agree' in body]
     assert len(found) == 1
-    pattern = r'<details class="agree ([a-z]*)"><summary role="status">(.*?)</summary>(.*)</details>'
+    pattern = r'<details class="agree ([a-z]*)"><summary><span role="status">(.*?)</span></summary>(.*)</details>'
     kind, line, why = re.fullmatch(pattern, found[0]).groups()
     return kind, plain(line), plain(why)
 
@@ -148,6 +170,44 @@ def table_rows(table):
 def worked_tables(at):
     """Every table of worked arithmetic on the page."""
     return [table_rows(body) for body in bodies(at) if '<div class="worked' in body]
+
+
+def assert_finite(at):
+    """No NaN and no infinity in anything said; in charts nothing but what a mask or a reference line leaves out."""
+    drawn = charts(at)
+    for text in (*texts(at), *(alt for alt, _ in drawn)):
+        assert not re.search(r"\b(nan|inf)\b", text, re.IGNORECASE), text
+    for alt, frame in drawn:
+        for column in frame.select_dtypes("number").columns.difference(["reference"]):
+            values = frame[column].to_numpy(dtype=float)
+            if column == "value" and "note" in frame:
+                values = values[~frame.note.str.startswith("masked").to_numpy()]
+            assert np.isfinite(values).all(), (alt, column)
+        for column in frame.columns.intersection(["text", "said"]):
+            assert not frame[column].str.contains("nan|inf", case=False).any(), (alt, column)
+
+
+def recorded(monkeypatch):
+    """What each run keeps for the files, the code and the link; grows while pages run."""
+    records, opened = [], toolbar.open_asked
+    monkeypatch.setattr(toolbar, "open_asked", lambda record: records.append(record) or opened(record))
+    return records
+
+
+def in_sight(at, *kinds):
+    """Elements and containers that a slide does not hide, in the order of the page; of some kinds, or of all."""
+
+    def walk(block):
+        for child in block.children.values():
+            key = getattr(child, "key", None) or ""
+            if key.startswith("away_") or 'class="line no_slide"' in getattr(child.proto, "body", ""):
+                continue
+            if not kinds or child.type in kinds:
+                yield child
+            if hasattr(child, "children"):
+                yield from walk(child)
+
+    return list(walk(at.main))
 
 
 def settings_of(at):
@@ -187,10 +247,11 @@ def numbers(at, key, name):
     return run(at).dataframe[0].value
 
 
-def click_cell(at, key, row, column):
-    """A click on a cell, sent as the browser sends it: the callback of the chart runs."""
+def click_cell(at, key, *cell):
+    """A click on a cell, or on none, sent as the browser sends it: the callback of the chart runs."""
     chart_id = next(element.proto.id for element in at.get("vega_lite_chart") if element.key == key)
-    state = {"selection": {"cell": [{"row_position": row, "column_position": column}]}}
+    cells = [dict(zip(("row_position", "column_position"), cell, strict=True))] if cell else []
+    state = {"selection": {"cell": cells}}
     sent = at._tree.get_widget_states()
     sent.widgets.append(WidgetState(id=chart_id, string_value=json.dumps(state)))
     at._run(sent)

@@ -1,0 +1,351 @@
+"""Predict, then reveal: no answer before, the right one after, a guess judged, open again when the numbers change."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from core.examples import ORDER_WORDS, draw_example, draw_position_embedding
+from core.positions import rotate, sinusoidal_encoding
+from tests.pages.reading import bodies, change, open_page, plain, run, texts
+
+LESSON = {"text": "Meera bought a new bat", "d": "4", "heads": "2", "seed": "0"}
+SETTINGS = {
+    "lesson": {},
+    "another head": {
+        "text": "the cat saw the dog",
+        "d": "7",
+        "heads": "3",
+        "seed": "11",
+        "head": "2",
+        "query": "3 the",
+    },
+    "d = 1": {"text": "the cat saw the dog", "d": "1", "heads": "12", "seed": "7", "query": "1 cat"},
+    "one word": {"text": "word", "d": "3", "heads": "1", "seed": "5"},
+    "two words": {"text": "dog bites", "d": "5", "heads": "2", "seed": "13"},
+    "large": {"text": " ".join(f"w{i}" for i in range(61)), "d": "64", "heads": "12", "seed": "3", "head": "11"},
+    "equal words": {"text": "la la la", "d": "2", "heads": "3", "seed": "2"},
+}
+
+
+def softmax(scores):
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return shares / shares.sum(axis=-1, keepdims=True)
+
+
+class Reader:
+    """What the settings of a link come to, computed here and not by the pages."""
+
+    def __init__(self, link, lesson_words=None):
+        link = LESSON | link
+        self.words = tuple(link["text"].split())
+        self.n, self.d, self.heads = len(self.words), int(link["d"]), int(link["heads"])
+        self.seed, self.head = int(link["seed"]), int(link.get("head", 0))
+        self.query = int(link.get("query", "0").split()[0])
+        self.key = min(3, self.n - 1)
+        rest = (lesson_words,) if lesson_words else ()
+        self.example = draw_example(self.words, self.d, self.heads, self.seed, *rest)
+
+    def run(self, x=None, head=None, mask=None, turn=None):
+        """Scores, weights and output of one head."""
+        x = self.example.x if x is None else x
+        head = self.head if head is None else head
+        q, k, v = (x @ w[head] for w in (self.example.w_q, self.example.w_k, self.example.w_v))
+        if turn:
+            q, k = turn(q), turn(k)
+        scores = q @ k.T
+        scaled = scores / math.sqrt(self.d)
+        weights = softmax(scaled if mask is None else np.where(mask, scaled, -np.inf))
+        return scores, weights, weights @ v
+
+
+def equal_shares(link):
+    reader = Reader(link)
+    largest = reader.run()[1][reader.query].max()
+    return 1 / reader.n, f"{reader.n} equal ones are 1 ÷ {reader.n}. Its largest weight here is {largest:.2f}."
+
+
+def other_heads(link):
+    reader = Reader(link)
+    favourites = [int(reader.run(head=head)[1][reader.query].argmax()) for head in range(reader.heads)]
+    return str(
+        sum(favourites.count(f) - 1 for f in [favourites[reader.head]])
+    ), "Every head has its own W_q, W_k and W_v"
+
+
+def unscaled(link):
+    reader = Reader(link)
+    scores, weights, _ = reader.run()
+    why = f"With the division it is {weights[reader.query].max():.2f}. Without it all scores of the row are "
+    why += f"{math.sqrt(reader.d):.2f} times as far apart"
+    return softmax(scores[reader.query]).max(), why if reader.d > 1 else "the division is by 1, so nothing changes"
+
+
+def reversed_sentence(link):
+    reader = Reader(link)
+    here = reader.run()[1][reader.query, reader.key]
+    there = reader.run(reader.example.x[::-1])[1][::-1, ::-1][reader.query, reader.key]
+    assert there == pytest.approx(here, abs=1e-12)
+    return "it stays", f"It is {here:.6f} before and {there:.6f} after"
+
+
+def draws_at_512(link, n_keys, n_draws):
+    vectors = np.random.default_rng([int((LESSON | link)["seed"]), 512]).normal(size=(n_draws, n_keys + 1, 512))
+    return np.einsum("ijk,ik->ij", vectors[:, 1:], vectors[:, 0])
+
+
+def unscaled_512(link):
+    n_keys, n_draws = int(link.get("keys", 5)), int(link.get("draws", 200))
+    raw = draws_at_512(link, n_keys, n_draws)
+    divided = softmax(raw / math.sqrt(512)).max(axis=-1).mean()
+    return softmax(raw).max(axis=-1).mean(), f"by √d it is {divided:.2f}; equal shares would be {1 / n_keys:.2f}."
+
+
+def by_d(link):
+    n_keys, n_draws = int(link.get("keys", 5)), int(link.get("draws", 200))
+    largest = softmax(draws_at_512(link, n_keys, n_draws) / 512).max(axis=-1).mean()
+    return largest, f"they spread by √512 ÷ 512 = 0.044, so all weights are close to 1 ÷ {n_keys} = {1 / n_keys:.2f}"
+
+
+def rows_moved(link):
+    n = Reader(link).n
+    middle = (n - 1) // 2
+    return str(n - middle), f"{n} − {middle} = {n - middle}. The {middle} rows before it may not look at it"
+
+
+def allowed_share(link):
+    n = Reader(link).n
+    return (n + 1) / (2 * n), f"{n * (n + 1) // 2} of {n * n}: n (n + 1) / 2. It sinks towards one half"
+
+
+def order_run(link):
+    """Outputs of the sentence and of its order, and the rows that each has."""
+    reader = Reader(link, ORDER_WORDS)
+    kind = link.get("positions", "sinusoidal")
+    width = reader.d * reader.heads
+    added = {
+        "sinusoidal": sinusoidal_encoding(reader.n, width),
+        "learned table": draw_position_embedding(reader.n, width, reader.seed),
+        "rotary": 0.0,
+    }[kind]
+
+    def outputs(order):
+        rows = reader.example.x[list(order)] + added
+        return reader.run(rows, turn=rotate if kind == "rotary" else None)[2]
+
+    last = max(place for place in range(reader.n) if reader.words[place] != reader.words[0])
+    order = list(range(reader.n))
+    order[0], order[last] = last, 0
+    return reader, kind, outputs, order
+
+
+def averaged(link):
+    reader, kind, outputs, order = order_run(link)
+    gap = np.abs(outputs(range(reader.n)).mean(axis=0) - outputs(order).mean(axis=0)).max()
+    return "they are equal", f"With positions ({kind}) the averages differ by {gap:.4f}."
+
+
+def neighbours(link):
+    reader, _, outputs, order = order_run(link)
+    straight = outputs(range(reader.n))
+    swapped = [1, 0, *range(2, reader.n)]
+    this, that = (np.abs(outputs(one) - straight[one]).max() for one in (order, swapped))
+    answer = "equal" if abs(this - that) < 1e-12 else "smaller" if that < this else "larger"
+    return answer, f"It is {that:.4f}. How far an output moves"
+
+
+def block(d_model, d_ff, biases):
+    """Parameters of the parts of a block: attention, feed-forward, norms."""
+    attention = 4 * d_model**2 + (4 * d_model if biases == "all" else 0)
+    feed_forward = 2 * d_model * d_ff + (d_ff + d_model if biases in ("all", "no attention biases") else 0)
+    return attention, feed_forward, (2 if biases == "none" else 4) * d_model
+
+
+def sizes(link):
+    return int(link.get("d_model", 32)), int(link.get("d_ff", 64)), link.get("biases", "all")
+
+
+def doubled(link):
+    d_model, d_ff, biases = sizes(link)
+    once, twice = sum(block(d_model, d_ff, biases)), sum(block(2 * d_model, 2 * d_ff, biases))
+    return twice / once, f"{once:,} become {twice:,}. The matrices grow fourfold"
+
+
+def larger_part(link):
+    counts = dict(zip(("attention", "feed-forward", "layer norm"), block(*sizes(link)), strict=True))
+    return max(counts, key=counts.get), ", ".join(f"{part} {count:,}" for part, count in counts.items()) + "."
+
+
+QUESTIONS = {
+    "home": {"equal_shares": equal_shares, "other_heads": other_heads},
+    "query_key_value": {"unscaled": unscaled, "reversed": reversed_sentence},
+    "scaling_sweep": {"unscaled_512": unscaled_512, "by_d": by_d},
+    "causal_mask": {"rows_moved": rows_moved, "allowed_share": allowed_share},
+    "order_blindness": {"averaged": averaged, "neighbours": neighbours},
+    "parameter_count": {"doubled": doubled, "larger_part": larger_part},
+}
+OWN_SETTINGS = {
+    "scaling_sweep": {
+        "lesson": {},
+        "other draws": {"keys": "8", "draws": "50", "seed": "11"},
+        "one word": {"text": "x", "keys": "2"},
+    },
+    "order_blindness": {
+        **{kind: link for kind, link in SETTINGS.items() if kind not in ("one word", "equal words")},
+        "first two equal": {"text": "la la lu", "d": "3", "heads": "2", "seed": "5"},
+        "learned": {"positions": "learned table", "d": "7", "seed": "11"},
+        "rotary": {"positions": "rotary", "d": "6", "seed": "11"},
+        "rotary, d = 1": {"positions": "rotary", "d": "1", "heads": "3"},
+    },
+    "parameter_count": {
+        "lesson": {},
+        "small": {"d_model": "1", "block_heads": "1", "d_ff": "1"},
+        "wide": {"d_model": "55", "block_heads": "5", "d_ff": "301", "biases": "no linear biases"},
+        "narrow": {"d_model": "512", "block_heads": "8", "d_ff": "101", "biases": "none"},
+        "largest": {"d_model": "16384", "d_ff": "65536"},
+    },
+}  # fmt: skip
+CASES = [(name, kind) for name in QUESTIONS for kind in OWN_SETTINGS.get(name, SETTINGS)]
+ASKED = [(name, key) for name, keys in QUESTIONS.items() for key in keys]
+
+
+def settings_of(name, kind):
+    return OWN_SETTINGS.get(name, SETTINGS)[kind]
+
+
+def answers(at):
+    """What the page says of every question that was revealed."""
+    return [" ".join(plain(body).split()) for body in bodies(at) if 'class="line answer"' in body]
+
+
+def reveal(at, *keys, **guesses):
+    """Press the buttons of some questions, with guesses set before; the answers, in the order of the page."""
+    for key, guess in guesses.items():
+        at._tree.get_by_key(f"guess_{key}").set_value(guess)
+    for key in (*keys, *guesses):
+        at.button(key=f"reveal_{key}").click()
+    run(at)
+    return answers(at)
+
+
+def choices(at, key):
+    return at._tree.get_by_key(f"guess_{key}").options
+
+
+def is_number(answer):
+    return not isinstance(answer, str)
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_the_answer_is_hidden_at_first_and_then_the_right_one(name, kind):
+    link = settings_of(name, kind)
+    expected = {key: computed(link) for key, computed in QUESTIONS[name].items()}
+    if int((LESSON | link)["heads"]) == 1:
+        expected.pop("other_heads", None)  # there are none
+    at = open_page(name, **link)
+    buttons = [button.key for button in at.button if (button.key or "").startswith("reveal_")]
+    assert buttons == [f"reveal_{key}" for key in expected]
+    assert answers(at) == []
+    for _, why in expected.values():
+        assert not any(why in " ".join(text.split()) for text in texts(at))
+    said = reveal(at, *expected)
+    for (key, (answer, why)), text in zip(expected.items(), said, strict=True):
+        if is_number(answer):
+            low, high = (at._tree.get_by_key(f"guess_{key}").proto.min, at._tree.get_by_key(f"guess_{key}").proto.max)
+            assert low <= answer <= high
+            assert text.startswith(f"It is {answer:.2f}. Your guess, {(low + high) / 2:.2f}, is "), text
+        else:
+            assert answer in choices(at, key)
+            assert text.startswith(f"The answer: {answer}. "), text
+        assert why in text
+        assert not re.search(r"\b(nan|inf)\b", text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(("name", "key"), ASKED)
+def test_a_guess_is_judged(name, key):
+    answer, _ = QUESTIONS[name][key]({})
+    at = open_page(name)
+    if is_number(answer):
+        slider = at._tree.get_by_key(f"guess_{key}").proto
+        close, far = round(answer, 2), slider.min if answer - slider.min > slider.max - answer else slider.max
+        (said,) = reveal(at, **{key: close})
+        assert said.startswith(f"It is {answer:.2f}. Your guess, {close:.2f}, is close. ")
+        (said,) = reveal(at, **{key: far})
+        assert said.startswith(f"It is {answer:.2f}. Your guess, {far:.2f}, is off by {abs(far - answer):.2f}. ")
+    else:
+        wrong = next(option for option in choices(at, key) if option != answer)
+        (said,) = reveal(at, **{key: answer})
+        assert said.startswith(f"Yes: {answer}. ")
+        (said,) = reveal(at, **{key: wrong})
+        assert said.startswith(f"No: {answer}, not {wrong}. ")
+
+
+@pytest.mark.parametrize(
+    ("guess", "verdict"), [(0.25, "close"), (0.15, "close"), (0.26, "off by 0.06"), (0.14, "off by 0.06")]
+)
+def test_close_is_a_twentieth_of_the_slider(guess, verdict):
+    (said,) = reveal(open_page("home"), equal_shares=guess)
+    assert said.startswith(f"It is 0.20. Your guess, {guess:.2f}, is {verdict}. ")
+
+
+CHANGES = {
+    "equal_shares": [{"query": 2}, {"head": 1}, {"text": "one two"}],
+    "other_heads": [{"query": 2}, {"head": 1}, {"seed": 3}, {"heads": 5}, {"text": "one two"}],
+    "unscaled": [{"d": 9}, {"query": 2}, {"head": 1}],
+    "reversed": [{"key": 1}, {"query": 2}, {"seed": 3}],
+    "unscaled_512": [{"keys": 8}, {"draws": 50}, {"seed": 3}],
+    "by_d": [{"keys": 8}, {"draws": 50}, {"seed": 3}],
+    "rows_moved": [{"text": "one two"}, {"head": 1}],
+    "allowed_share": [{"text": "one two"}],
+    "averaged": [{"order": "1 0 2 3 4"}, {"positions": "rotary"}, {"seed": 3}],
+    "neighbours": [{"order": "1 0 2 3 4"}, {"positions": "rotary"}, {"head": 1}],
+    "doubled": [{"d_model": 64}, {"d_ff": 101}, {"biases": "none"}],
+    "larger_part": [{"d_model": 64}, {"block_heads": 8}, {"biases": "none"}],
+}
+
+
+@pytest.mark.parametrize(("name", "key"), ASKED)
+def test_a_question_is_open_again_when_its_numbers_change(name, key):
+    at = open_page(name)
+    for changes in CHANGES[key]:
+        assert len(reveal(at, key)) == 1
+        assert answers(change(at, **changes)) == [], changes
+
+
+def test_what_does_not_change_an_answer_leaves_it_open():
+    at = open_page("causal_mask")
+    (said,) = reveal(at, "rows_moved")
+    assert answers(change(at, causal=False, replace=1, n_key=7)) == [said]
+    assert len(reveal(at, "allowed_share")) == 2, "each has a button of its own"
+
+
+def test_an_answer_follows_the_guess_without_another_press():
+    at = open_page("home")
+    reveal(at, equal_shares=0.9)
+    (said,) = answers(change(at, guess_equal_shares=0.2))
+    assert "Your guess, 0.20, is close" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "before", "after"),
+    [("home", "other_heads", {"heads": "12"}, {"heads": 3}), ("causal_mask", "rows_moved", {}, {"text": "one two"})],
+)
+def test_a_guess_that_is_no_longer_offered_is_forgotten(name, key, before, after):
+    at = open_page(name, **before)
+    reveal(at, **{key: choices(at, key)[-1]})
+    change(at, **after)
+    (said,) = reveal(at, key)
+    assert said.startswith("The answer: ")
+    assert said.split()[2].strip(".") in choices(at, key)
+
+
+def test_of_two_parts_of_equal_size_neither_is_called_the_larger():
+    """Without biases the lesson's block has 4 × 32² parameters in each of its two parts."""
+    assert block(32, 64, "none")[:2] == (4096, 4096)
+    at = open_page("parameter_count", biases="none")
+    for guess in ("attention", "feed-forward"):
+        (said,) = reveal(at, larger_part=guess)
+        assert not re.match("No: (attention|feed-forward),", said), said
+    (said,) = reveal(open_page("parameter_count", biases="none"), "larger_part")
+    assert not re.match(r"The answer: (attention|feed-forward)\.", said), said
