@@ -206,6 +206,59 @@ def encoder_layer(
     return layer.eval()
 
 
+def block_stages(
+    x: ArrayLike,
+    parameters: BlockParameters,
+    n_heads: int,
+    norm_position: NormPosition = "pre",
+    activation: ActivationName = "gelu",
+) -> dict[str, Floats]:
+    """Every intermediate that PyTorch's encoder layer lets out, and its output.
+
+    Parameters
+    ----------
+    x : array_like of shape (position, d_model)
+        One row a token.
+    parameters, n_heads, norm_position, activation
+        As in `encoder_layer`.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Named as in `core.encoder_block.EncoderBlock`: what its norms, its attention and its dense layers read and give.
+
+    Examples
+    --------
+    >>> from core.encoder_block import draw_parameters
+    >>> stages = block_stages(np.ones((5, 6)), draw_parameters(6, 3, 10, np.random.default_rng(0)), 3)
+    >>> stages["hidden"].shape, stages["output"].shape
+    ((5, 10), (5, 6))
+    """
+    layer = encoder_layer(parameters, n_heads, norm_position, activation)
+    found: dict[str, torch.Tensor] = {}
+
+    def listen(part: nn.Module, reads: str, gives: str) -> None:
+        # A layer with listeners also leaves PyTorch's fused path, which has no parts to listen to.
+        def hear(
+            _: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor | tuple[torch.Tensor, ...]
+        ) -> None:
+            if reads:
+                found[reads] = inputs[0]
+            found[gives] = output[0] if isinstance(output, tuple) else output
+
+        part.register_forward_hook(hear)
+
+    pre = norm_position == "pre"
+    listen(layer.self_attn, "", "attention_output")
+    listen(layer.norm1, "", "attention_input" if pre else "after_attention")
+    listen(layer.norm2, "after_attention" if pre else "", "feed_forward_input" if pre else "output")
+    listen(layer.linear1, "feed_forward_input", "hidden")
+    listen(layer.linear2, "activated", "feed_forward_output")
+    with torch.no_grad():
+        output = layer(_tensor(x)[None])
+    return {name: array[0].numpy() for name, array in (found | {"output": output}).items()}
+
+
 def count_parameters(d_model: int, n_heads: int, d_ff: int, biases: Biases = "all") -> int:
     """Parameters of ``nn.TransformerEncoderLayer``, counted by PyTorch without allocating them.
 

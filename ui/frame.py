@@ -16,7 +16,7 @@ STYLED_UP_TO = 64 * 64
 """Cells up to which a table shows a real minus sign, six decimals and −∞: the longest sentence squared."""
 
 
-def heading(name: str, sentence: str) -> DeltaGenerator:
+def heading(name: str, sentence: str, in_order: tuple[str, ...] = ()) -> DeltaGenerator:
     """Title of a page, the one sentence that it is about, and what can be done with all of it.
 
     Parameters
@@ -25,6 +25,8 @@ def heading(name: str, sentence: str) -> DeltaGenerator:
         Of the page.
     sentence : str
         Markdown, our own words.
+    in_order : tuple of str
+        Its steps, where their order depends on a control; else the page's own.
 
     Returns
     -------
@@ -37,9 +39,9 @@ def heading(name: str, sentence: str) -> DeltaGenerator:
         st.header(page.title, anchor=False, width="content")
         beside = st.container(width="content", key="away_check" if presenting else None)
         if presenting:
-            steps.bar(page, page.steps)
+            steps.bar(page, in_order or page.steps)
         toolbar.buttons()
-    if not presenting or shown.now().step == page.steps[0]:
+    if not presenting or shown.now().step == (in_order or page.steps)[0]:
         st.markdown(sentence)
     return beside
 

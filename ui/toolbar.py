@@ -13,11 +13,9 @@ _SHARE, _TAKE_HOME = "share", "take_home"
 
 
 def buttons() -> None:
-    """The buttons beside the title; in a presentation the one that ends it."""
+    """The buttons beside the title."""
     if view.now().presenting:
-        with st.container(width="content", key="toolbar"):
-            st.button("Leave", on_click=view.present, args=(False,), key="leave", shortcut="Esc")
-        return
+        return  # the bar at the foot has the one that ends it
     with st.container(horizontal=True, gap="xsmall", width="content", key="toolbar"):
         st.button("Share", icon=":material/share:", on_click=_ask, args=(_SHARE,), key=_SHARE)
         st.button("Take home", icon=":material/download:", on_click=_ask, args=(_TAKE_HOME,), key=_TAKE_HOME)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from core.encoder_block import draw_parameters
+from core.encoder_block import draw_parameters, encoder_block
 from core.masks import causal_mask
 from core.torch_reference import (
     attention,
+    block_stages,
     causal_output,
     count_parameters,
     encoder_layer,
@@ -169,3 +170,16 @@ def test_count_parameters_counts_what_a_real_layer_holds():
 
 def test_count_parameters_of_a_huge_block_allocates_nothing():
     assert count_parameters(2**17, 1, 2**19) == 4 * 2**34 + 2 * 2**36 + 9 * 2**17 + 2**19
+
+
+@pytest.mark.parametrize("norm_position", ["pre", "post"])
+@pytest.mark.parametrize("activation", ["gelu", "relu"])
+def test_every_stage_that_pytorch_lets_out_is_named_as_ours_and_equals_it(norm_position, activation):
+    x, parameters = np.random.default_rng(3).normal(size=(5, 14)), draw()
+    found = block_stages(x, parameters, 2, norm_position, activation)
+    ours = encoder_block(x, parameters, 2, norm_position, activation)
+    of_norm = {"pre": {"attention_input", "feed_forward_input"}, "post": {"feed_forward_input"}}[norm_position]
+    common = {"attention_output", "after_attention", "hidden", "activated", "feed_forward_output", "output"}
+    assert set(found) == common | of_norm
+    for name, array in found.items():
+        np.testing.assert_allclose(array, getattr(ours, name), rtol=0, atol=1e-12, err_msg=name)

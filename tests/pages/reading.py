@@ -17,7 +17,15 @@ from streamlit.testing.v1 import AppTest
 script_runner.gc = SimpleNamespace(collect=lambda *_: 0)
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("home", "query_key_value", "scaling_sweep", "causal_mask", "order_blindness", "parameter_count")
+PAGES = (
+    "home",
+    "query_key_value",
+    "scaling_sweep",
+    "causal_mask",
+    "order_blindness",
+    "encoder_block",
+    "parameter_count",
+)
 
 
 def script(name):

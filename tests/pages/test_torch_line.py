@@ -14,6 +14,7 @@ COMPARED = {
     "scaling_sweep": "softmax_and_jacobian_norm",
     "causal_mask": "attention",
     "order_blindness": "attention",
+    "encoder_block": "block_stages",
     "parameter_count": "count_parameters",
 }
 """Page to the function of `core.torch_reference` that it asks."""

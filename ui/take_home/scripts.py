@@ -13,7 +13,15 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parent / "sources"
 
-PAGES = ("home", "query_key_value", "scaling_sweep", "causal_mask", "order_blindness", "parameter_count")
+PAGES = (
+    "home",
+    "query_key_value",
+    "scaling_sweep",
+    "causal_mask",
+    "order_blindness",
+    "encoder_block",
+    "parameter_count",
+)
 """Pages that have a source; each also has a twin by PyTorch."""
 
 _WIDTH = 100

@@ -7,7 +7,8 @@ import numpy as np
 
 from core.agreement import row_differences
 from core.attention import attend, self_attention
-from core.examples import ORDER_WORDS, draw_example, draw_position_embedding
+from core.encoder_block import encoder_block
+from core.examples import ORDER_WORDS, draw_block, draw_example, draw_position_embedding
 from core.masks import ALIGNMENTS, causal_mask
 from core.multi_head import multi_head_attention
 from core.order import run_two_orders
@@ -224,11 +225,34 @@ def parameter_count(values):
     }
 
 
+def encoder_block_page(values):
+    d_model = values["d_head"] * values["n_heads"]
+    words, d_ff = tuple(values["words"]), values["factor"] * d_model
+    x, parameters = draw_block(words, values["d_head"], values["n_heads"], d_ff, values["seed"])
+    block = encoder_block(x, parameters, values["n_heads"], values["norm_position"], values["activation"])
+    sum_1, sum_2 = x + block.attention_output, block.after_attention + block.feed_forward_output
+    made = {"joined": block.joined, "attention": block.attention_output, "sum 1": sum_1}
+    wide = {"hidden": block.hidden, "activated": block.activated, "feed-forward": block.feed_forward_output}
+    if values["norm_position"] == "pre":
+        first = {"X": x, "norm 1": block.attention_input} | made | {"norm 2": block.feed_forward_input}
+        found = first | wide | {"sum 2": sum_2}
+    else:
+        found = {"X": x} | made | {"norm 1": block.after_attention} | wide | {"sum 2": sum_2, "norm 2": block.output}
+    turned, rows = values["queries_in"] == "columns", ("word", name_words(words))
+    return {
+        name: matrix(
+            array, rows, ("unit" if name in ("hidden", "activated") else "feature", range(array.shape[1])), turned
+        )
+        for name, array in found.items()
+    }
+
+
 EXPECTED = {
     "home": home,
     "query_key_value": query_key_value,
     "scaling_sweep": scaling_sweep,
     "causal_mask": causal_mask_page,
     "order_blindness": order_blindness,
+    "encoder_block": encoder_block_page,
     "parameter_count": parameter_count,
 }
