@@ -6,43 +6,13 @@ import re
 import numpy as np
 import pytest
 
-from core.attention import self_attention
-from core.examples import draw_example
 from core.feed_forward import gelu
 from core.layer_norm import layer_norm
 from core.masks import causal_mask
 from core.positions import rotation_angles, sinusoidal_encoding
 from tests.pages.reading import plain, table_rows
+from tests.ui.written import assert_written
 from ui import worked
-
-CASES = {
-    "lesson": (("Meera", "bought", "a", "new", "bat"), 4, 2, 0, 0, (0, 3)),
-    "lesson, head 1": (("Meera", "bought", "a", "new", "bat"), 4, 2, 0, 1, (4, 0)),
-    "one word": (("word",), 1, 1, 5, 0, (0, 0)),
-    "repeated words": (("the", "cat", "saw", "the", "dog"), 7, 3, 9, 2, (3, 0)),
-    "d = 64": (("dog", "bites", "man"), 64, 12, 3, 11, (2, 1)),
-}
-
-
-@pytest.fixture(params=CASES.values(), ids=CASES.keys())
-def case(request):
-    words, d_head, n_heads, seed, head, cell = request.param
-    example = draw_example(words, d_head, n_heads, seed)
-    run = self_attention(example.x, example.w_q[head], example.w_k[head], example.w_v[head])
-    return words, d_head, run, cell
-
-
-def number(text):
-    """A written number, real minus sign and all, and half of its last digit."""
-    digits = len(text.partition(".")[2])
-    return float(text.replace("−", "-")), 0.5 * 10**-digits * (1 + 1e-9)
-
-
-def assert_written(texts, values):
-    assert len(texts) == len(values)
-    for text, value in zip(texts, values, strict=True):
-        written, half = number(text)
-        assert abs(written - value) <= half, (text, value)
 
 
 def test_dot_product(case):
