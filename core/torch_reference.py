@@ -101,6 +101,40 @@ def causal_output(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> Floats:
     return functional.scaled_dot_product_attention(_tensor(q), _tensor(k), _tensor(v), is_causal=True).numpy()
 
 
+def multi_head(x: ArrayLike, w_q: ArrayLike, w_k: ArrayLike, w_v: ArrayLike, w_o: ArrayLike) -> dict[str, Floats]:
+    """``nn.MultiheadAttention`` with our projections, head by head.
+
+    Parameters
+    ----------
+    x : array_like of shape (position, d_model)
+        One row a token.
+    w_q, w_k, w_v : array_like of shape (head, d_model, d_head)
+        Each head's projections.
+    w_o : array_like of shape (d_model, d_model)
+        Mixes the joined heads.
+
+    Returns
+    -------
+    dict of str to ndarray
+        weights (head, query, key) and output (position, d_model).
+
+    Examples
+    --------
+    >>> w = np.ones((3, 6, 2))
+    >>> multi_head(np.ones((5, 6)), w, w, w, np.eye(6))["weights"].shape
+    (3, 5, 5)
+    """
+    rows = _tensor(x)[None]
+    stacked = [np.concatenate(list(np.asarray(w, dtype=np.float64)), axis=-1).T for w in (w_q, w_k, w_v)]
+    n_heads, d_model = len(np.asarray(w_q)), rows.shape[-1]
+    layer = nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True, device="meta", dtype=torch.float64)
+    state = {"in_proj_weight": np.concatenate(stacked), "out_proj.weight": np.asarray(w_o, dtype=np.float64).T}
+    layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
+    with torch.no_grad():
+        output, weights = layer.eval()(rows, rows, rows, need_weights=True, average_attn_weights=False)
+    return {"weights": weights[0].numpy(), "output": output[0].numpy()}
+
+
 def softmax_and_jacobian_norm(scores: ArrayLike) -> dict[str, Floats]:
     """PyTorch's softmax of each row, and the norm of the Jacobian that its autograd finds.
 

@@ -91,6 +91,16 @@ PAGES = (
         ("without", "with", "encoding", "guess"),
     ),
     Page(
+        "multi_head",
+        "Multi-head attention",
+        "Attention",
+        ":material/hub:",
+        "What do several heads see that one does not?",
+        _ATTENTION | {"head": "0", "query": "0 Meera", "key": "3 new", "entry": "0"},
+        ("heads", "join", "average", "one wide head", "wrong split", "guess"),
+        ("d", "heads"),
+    ),
+    Page(
         "encoder_block",
         "Encoder block",
         "Transformer",

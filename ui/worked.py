@@ -140,6 +140,43 @@ def mixture(labels: Sequence[str], weights: ArrayLike, values: ArrayLike, picked
     return products(KEY, ("weight", V), (weights, values), "output", labels, picked, "product")
 
 
+def contributions(parts: ArrayLike, picked: int, shares: ArrayLike) -> str:
+    """One number of a layer's output as the sum of what each head adds to it.
+
+    Parameters
+    ----------
+    parts : array_like of shape (head,)
+        What each head adds to this number.
+    picked : int
+        The head to mark.
+    shares : array_like of shape (head,)
+        Length of what each head adds to the whole vector.
+
+    Returns
+    -------
+    str
+        HTML table.
+
+    Examples
+    --------
+    >>> "0.500" in contributions([0.75, -0.25], 0, [1.0, 2.0])
+    True
+    """
+    added, lengths = np.asarray(parts, dtype=np.float64), np.asarray(shares, dtype=np.float64)
+    longest = lengths.max(initial=0.0) or 1.0
+    rows = [
+        [
+            str(head),
+            three(added[head]),
+            f'<span class="bar" style="width:{max(2.5 * lengths[head] / longest, 0.05):.2f}rem"></span>',
+            three(lengths[head]),
+        ]
+        for head in range(added.size)
+    ]
+    header = ["head", "adds", "", "length"]
+    return table(header, rows, ["output", three(float(added.sum())), "", ""], picked)
+
+
 def scaled(score: float, scaled_score: float, d_head: int, masked: bool = False) -> str:
     """The division by the root of the key's size.
 

@@ -34,6 +34,8 @@ CALLS = {
     "layer_norm.layer_norm": (X,),
     "masks.causal_mask": (3,),
     "masks.count_allowed": (np.ones((3, 3), bool),),
+    "mistakes.split_heads_by_reshape_alone": (X, 1),
+    "multi_head.head_contributions": (W, W[0].T),
     "multi_head.merge_heads": (X[None],),
     "multi_head.multi_head_attention": (X, W, W, W),
     "multi_head.split_heads": (X, 2),
@@ -68,6 +70,7 @@ CALLS = {
     "torch_reference.causal_output": (X, X, X),
     "torch_reference.count_parameters": (2, 1, 3),
     "torch_reference.encoder_layer": (PARAMETERS, 1),
+    "torch_reference.multi_head": (X, *[np.ones((1, 2, 2))] * 3, np.eye(2)),
     "torch_reference.projection": (X, X.T),
     "torch_reference.softmax_and_jacobian_norm": (X,),
 }

@@ -9,12 +9,14 @@ import torch
 
 from core.encoder_block import draw_parameters, encoder_block
 from core.masks import causal_mask
+from core.multi_head import multi_head_attention
 from core.torch_reference import (
     attention,
     block_stages,
     causal_output,
     count_parameters,
     encoder_layer,
+    multi_head,
     projection,
     softmax_and_jacobian_norm,
 )
@@ -183,3 +185,12 @@ def test_every_stage_that_pytorch_lets_out_is_named_as_ours_and_equals_it(norm_p
     assert set(found) == common | of_norm
     for name, array in found.items():
         np.testing.assert_allclose(array, getattr(ours, name), rtol=0, atol=1e-12, err_msg=name)
+
+
+def test_multi_head_gives_every_head_on_its_own():
+    rng = np.random.default_rng(4)
+    x, w_q, w_k, w_v = rng.normal(size=(5, 21)), *rng.normal(size=(3, 7, 21, 3))
+    w_o = rng.normal(size=(21, 21))
+    found, ours = multi_head(x, w_q, w_k, w_v, w_o), multi_head_attention(x, w_q, w_k, w_v, w_o)
+    np.testing.assert_allclose(found["weights"], ours.heads.weights, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found["output"], ours.output, rtol=0, atol=1e-11)

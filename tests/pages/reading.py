@@ -13,19 +13,14 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.testing.v1 import AppTest
 
+from ui import pages
+from ui.pages import HOME
+
 # Streamlit collects all garbage after every run: the larger part of a test's time once PyTorch is loaded.
 script_runner.gc = SimpleNamespace(collect=lambda *_: 0)
 
 ROOT = Path(__file__).parents[2]
-PAGES = (
-    "home",
-    "query_key_value",
-    "scaling_sweep",
-    "causal_mask",
-    "order_blindness",
-    "encoder_block",
-    "parameter_count",
-)
+PAGES = tuple(page.name for page in (HOME, *pages.PAGES))
 
 
 def script(name):

@@ -45,6 +45,8 @@ def draw_settings(page, rng, sentence):
     if page == "order_blindness":
         order = write_order(tuple(int(position) for position in rng.permutation(n)))
         return own | {"order": order, "positions": one_of(("sinusoidal", "learned table", "rotary"))}
+    if page == "multi_head":
+        return own
     own["query"] = number(0, n - 1)
     if page == "query_key_value":
         return own | {"key": number(0, n - 1), "feature": number(0, d - 1)}

@@ -10,6 +10,7 @@ from core.attention import attend, self_attention
 from core.encoder_block import encoder_block
 from core.examples import ORDER_WORDS, draw_block, draw_example, draw_position_embedding
 from core.masks import ALIGNMENTS, causal_mask
+from core.mistakes import split_heads_by_reshape_alone
 from core.multi_head import multi_head_attention
 from core.order import run_two_orders
 from core.parameter_count import encoder_block_parameters
@@ -247,12 +248,37 @@ def encoder_block_page(values):
     }
 
 
+def multi_head(values):
+    d_head, n_heads, seed, words = values["d_head"], values["n_heads"], values["seed"], tuple(values["words"])
+    example, _ = _head(values)
+    w_o = draw_block(words, d_head, n_heads, 1, seed)[1].w_o
+    found = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v, w_o)
+    wide = draw_example(words, d_head * n_heads, 1, seed)
+    alone = self_attention(wide.x, wide.w_q[0], wide.w_k[0], wide.w_v[0]).attention.weights
+    q, k, v = (np.hstack(list(example.x @ w)) for w in (example.w_q, example.w_k, example.w_v))
+    wrong = attend(*(split_heads_by_reshape_alone(array, n_heads) for array in (q, k, v))).weights
+    names = name_words(words)
+    queries, keys, rows = ("query", names), ("key", names), ("word", names)
+    features = ("feature", range(d_head * n_heads))
+    blocks = {f"weights of head {head}": (found.heads.weights[head], queries, keys) for head in range(n_heads)}
+    blocks |= {
+        "joined": (found.joined, rows, features),
+        "W_o": (w_o, ("joined feature", range(d_head * n_heads)), features),
+        "output": (found.output, rows, features),
+        "average of all heads": (found.heads.weights.mean(axis=0), queries, keys),
+        "one wide head": (alone, queries, keys),
+        "wrong split": (wrong[values["head"]], queries, keys),
+    }
+    return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
+
+
 EXPECTED = {
     "home": home,
     "query_key_value": query_key_value,
     "scaling_sweep": scaling_sweep,
     "causal_mask": causal_mask_page,
     "order_blindness": order_blindness,
+    "multi_head": multi_head,
     "encoder_block": encoder_block_page,
     "parameter_count": parameter_count,
 }
