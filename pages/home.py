@@ -24,7 +24,7 @@ queries, keys = word_axis("query", words), word_axis("key", words)
 def work_out(query_name: str, key_name: str) -> None:
     """Take one weight along to the page that works it out."""
     controls.take({"query": query_name, "key": key_name, "step": "softmax"})
-    st.switch_page(steps.page_named("query_key_value").path)
+    st.switch_page(steps.page_named("query_key_value").path, query_params={})  # None: see `ui.steps`
 
 
 with steps.section("links"):

@@ -53,7 +53,7 @@ with steps.section("sweep"):
                     name=measure,
                     key=f"sweep_{measure}",
                     alt=f"{measure} over d from 1 to {last.d}; at d = {last.d} on average {said}",
-                    grow=0.82,
+                    grow=0.98,
                     legend=SPREAD_KEY if measure == MEASURES[0] else SERIES_KEY,
                 )
     st.html(

@@ -62,7 +62,7 @@ def number(
     def verdict(guessed: float) -> str:
         true = answer()
         gap = abs(guessed - true)
-        close = gap <= 0.05 * (bounds[1] - bounds[0])
+        close = gap <= 0.05 * (bounds[1] - bounds[0]) + 1e-9  # 0.20 − 0.15 is a little more than 0.05
         return (
             f"<b>It is {number_text(true, decimals)}.</b> Your guess, {number_text(guessed, decimals)}, is "
             f"{'close' if close else f'off by {number_text(gap, decimals)}'}. {why(true)}"

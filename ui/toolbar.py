@@ -110,7 +110,7 @@ def _take_home(record: Shown) -> None:
         '<p class="quiet">Code and files of exactly what is on the screen: this sentence, these settings. They run and '
         "open without this dashboard.</p>"
     )
-    code, twin, numbers, pictures = st.tabs(["NumPy code", "PyTorch twin", "Numbers", "Pictures"])
+    code, twin, numbers, pictures = st.tabs(["NumPy", "PyTorch", "Numbers", "Pictures"])
     with code:
         script = scripts.compose(scripts.read_source(record.page), record.code)
         with st.container(horizontal=True):

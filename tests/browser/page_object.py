@@ -15,7 +15,10 @@ TITLES = {"" if page is HOME else page.name: page.title for page in (HOME, *PAGE
 """Address of every page, in the order of the lesson, with its heading."""
 
 LAPTOP: ViewportSize = {"width": 1280, "height": 800}
+PROJECTOR: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 390, "height": 844}
+
+BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 20, 26)"}
 
 # Runs before a page's own scripts: when did anything on it last change?
 WATCH = """
@@ -107,7 +110,7 @@ class Dashboard:
         self.settle()
 
     def go_to(self, path: str) -> None:
-        """Choose a page in the navigation at the top."""
+        """Choose a page in the navigation at the top, with the mouse."""
         if path == "":
             self.page.get_by_test_id("stTopNavLink").click()
         else:
@@ -154,6 +157,61 @@ class Dashboard:
         """The text box of a list to choose from."""
         return self.page.get_by_role("combobox", name=label, exact=True)
 
+    def step(self) -> Locator:
+        """The step that is chosen, on a page that goes step by step and on a slide."""
+        return self.page.locator(".st-key-step [role=radio][aria-checked=true]")
+
+    def choose(self, label: str, option: str) -> None:
+        """Find an option of a list by typing it, and take it."""
+        picker = self.picker(label)
+        picker.focus()
+        self.type_choice(picker, option)
+
+    def type_choice(self, picker: Locator, option: str) -> None:
+        """The same in the list that has the focus."""
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.type(option)
+        expect(self.page.get_by_role("option")).to_have_text([option])
+        self.page.keyboard.press("ArrowDown")
+        self.page.keyboard.press("Enter")
+        expect(picker).to_have_value(option)
+
+    def agreed(self) -> None:
+        """Wait until PyTorch has been loaded and agrees; until then the page may run again by itself."""
+        expect(self.page.locator(".agree")).to_contain_text("✓", timeout=60_000)
+        self.settle()
+
+    def turn_to(self, path: str, step: str) -> None:
+        """Wait until a step of a page is there."""
+        self.arrive(path)
+        expect(self.step()).to_have_text(step)
+        self.settle()
+
+    def in_theme(self, theme: Literal["light", "dark"]) -> None:
+        """The reader's system changes to the other theme, and the page with it."""
+        self.page.emulate_media(color_scheme=theme)
+        expect(self.page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS[theme])
+        self.settle()
+
+    def open_dialog(self, button: str) -> Locator:
+        """Press a button beside the title, and wait for what opens."""
+        self.page.get_by_role("button", name=button, exact=True).click()
+        dialog = self.page.get_by_role("dialog")
+        expect(dialog).to_be_visible()
+        self.settle()
+        return dialog
+
+    def close_dialog(self) -> None:
+        """By its cross."""
+        self.page.get_by_role("dialog").get_by_role("button", name="Close").click()
+        expect(self.page.get_by_role("dialog")).to_have_count(0)
+
+    def second(self) -> "Dashboard":
+        """Another tab of the same browser window, listened to as well."""
+        other = Dashboard(self.page.context.new_page(), self.address, self.heard)
+        self.heard.listen(other.page)
+        return other
+
     def query(self) -> dict[str, str]:
         """Parameters in the address."""
         return {name: values[-1] for name, values in parse_qs(urlsplit(self.page.url).query).items()}
@@ -180,6 +238,7 @@ def open_tab(
 ) -> Iterator[Dashboard]:
     """A tab with a clean slate; whatever is done in it, it must ask nothing of other hosts and meet no error."""
     context = browser.new_context(viewport=viewport, color_scheme=theme)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
     context.add_init_script(WATCH)
     tab = Dashboard(context.new_page(), address, Heard())
     tab.heard.listen(tab.page)

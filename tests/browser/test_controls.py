@@ -25,11 +25,11 @@ def computed(d_head: int = 4, head: int = 0) -> SelfAttention:
 
 
 def outlined(chart: Locator) -> list[str]:
-    """Cells of a chart that are outlined, by their row and column."""
-    labels: list[str] = (
-        chart.locator("g.mark-rect")
-        .last.locator("path")
-        .evaluate_all("paths => paths.map(path => path.getAttribute('aria-label'))")
+    """Cells of a chart that are outlined, alone or with their row or column, by column and row."""
+    # The first group of rectangles are the cells themselves.
+    labels: list[str] = chart.locator("g.mark-rect").evaluate_all(
+        "groups => groups.slice(1).flatMap(group => [...group.querySelectorAll('path')])"
+        ".map(path => path.getAttribute('aria-label'))"
     )
     return [label.partition("; note")[0] for label in labels]
 
@@ -39,35 +39,29 @@ def click_cell(chart: Locator, row: int, column: int) -> None:
     chart.locator("g.mark-text.role-mark text").nth(row * N + column if column < N else N * N + row).click(force=True)
 
 
-def choose_by_keyboard(tab: Dashboard, label: str, option: str) -> None:
-    picker = tab.picker(label)
-    picker.focus()
-    tab.page.keyboard.press("ControlOrMeta+a")
-    tab.page.keyboard.type(option)
-    expect(tab.page.get_by_role("option")).to_have_text([option])
-    tab.page.keyboard.press("ArrowDown")
-    tab.page.keyboard.press("Enter")
-    expect(picker).to_have_value(option)
+def worked_tables(tab: Dashboard) -> list[list[list[str]]]:
+    """The arithmetic on the page: tables of rows of cells."""
+    tab.settle()
+    texts = tab.page.locator(".worked table").all_inner_texts()
+    return [[re.split(r"\t+", line.replace("−", "-")) for line in text.splitlines()] for text in texts]
+
+
+def three(value: float) -> str:
+    return f"{value:.3f}"
 
 
 def assert_worked_out(tab: Dashboard, query: int, key: int) -> None:
-    """The arithmetic on the page is that of one cell: product by product, score, scaled score, weight, output."""
+    """The arithmetic on the page is that of one cell: its products, score, scaled score, weight and output."""
     run = computed()
-    tab.settle()
-    tables = [
-        [re.split(r"\t+", line) for line in text.splitlines()]
-        for text in tab.page.locator(".worked table").all_inner_texts()
-    ]
-    three = "{:.3f}".format
-    dot_product, row, mixed = ([[cell.replace("−", "-") for cell in line] for line in table] for table in tables)
-    products = run.q[query] * run.k[key]
-    assert [line[3] for line in dot_product[1:-1]] == [three(product) for product in products]
+    dot_product, row, mixed = worked_tables(tab)
+    assert [line[3] for line in dot_product[1:-1]] == [three(product) for product in run.q[query] * run.k[key]]
     assert dot_product[-1][-1] == three(run.attention.scores[query, key])
     assert [line[-1] for line in row[1:-1]] == [three(weight) for weight in run.attention.weights[query]]
-    assert [line[-1] for line in mixed[1:]] == [three(number) for number in run.attention.output[query]]
+    assert [line[-1] for line in mixed[1:-1]] == [three(x) for x in run.attention.weights[query] * run.v[:, 0]]
+    assert mixed[-1] == ["output", three(run.attention.output[query, 0])]
     chosen = tab.page.locator("tr.picked td").all_inner_texts()
-    assert chosen[0] == f"{key} {ATTENTION_WORDS[key]}"
-    assert chosen[-1] == three(run.attention.weights[query, key])
+    assert chosen[0] == chosen[4] == f"{key} {ATTENTION_WORDS[key]}"
+    assert chosen[3] == chosen[5] == three(run.attention.weights[query, key])
     scaled = f"{run.attention.scores[query, key]:.3f} ÷ √4 = {run.attention.scaled_scores[query, key]:.3f}"
     expect(tab.page.get_by_text(scaled.replace("-", "−"))).to_be_visible()
 
@@ -86,26 +80,35 @@ def test_slider_to_picture(tab: Dashboard) -> None:
 
 def test_click_on_a_cell_works_it_out_and_a_click_on_a_sum_does_not(tab: Dashboard) -> None:
     tab.open("query_key_value")
+    tab.agreed()
     assert outlined(tab.chart(WEIGHTS)) == ["column: 3 new; row: 0 Meera"]
     click_cell(tab.chart(WEIGHTS), 1, 0)
+    expect(tab.step()).to_have_text("softmax")
     expect(tab.picker("query")).to_have_value("1 bought")
     expect(tab.picker("key")).to_have_value("0 Meera")
-    assert_worked_out(tab, 1, 0)
-    assert tab.query() == {"query": "1 bought", "key": "0 Meera"}
-    for title in (WEIGHTS, "scores Q", "scaled ÷"):
-        assert outlined(tab.chart(title)) == ["column: 0 Meera; row: 1 bought"]
+    (softmax_row,) = worked_tables(tab)
+    weights = computed().attention.weights[1]
+    assert [line[-1] for line in softmax_row[1:]] == [*map(three, weights), "1.000"]
+    assert tab.query() == {"query": "1 bought", "key": "0 Meera", "step": "softmax"}
+    assert outlined(tab.chart(WEIGHTS)) == ["column: 0 Meera; row: 1 bought"]
+    assert outlined(tab.chart("scaled ÷")) == ["row: 1 bought"]  # what the weight is made of: all of its row
+    assert outlined(tab.chart("scores Q")) == []
 
     click_cell(tab.chart(WEIGHTS), 4, N)
     tab.page.wait_for_timeout(500)  # nothing can be waited for where nothing is to happen
-    assert_worked_out(tab, 1, 0)
     assert tab.picker("query").input_value() == "1 bought"
-    assert outlined(tab.chart(WEIGHTS)) == ["column: 0 Meera; row: 1 bought"]
+
+    tab.page.get_by_role("radio", name="overview").click()
+    expect(tab.page.locator(".worked")).to_have_count(3)
+    assert_worked_out(tab, 1, 0)
+    for title in (WEIGHTS, "scores Q", "scaled ÷"):
+        assert outlined(tab.chart(title)) == ["column: 0 Meera; row: 1 bought"]
 
 
 def test_cell_chosen_by_keyboard_alone(tab: Dashboard) -> None:
     tab.open("query_key_value")
-    choose_by_keyboard(tab, "query", "4 bat")
-    choose_by_keyboard(tab, "key", "2 a")
+    tab.choose("query", "4 bat")
+    tab.choose("key", "2 a")
     expect(tab.page.locator("tr.picked td").first).to_have_text("2 a")
     assert_worked_out(tab, 4, 2)
     assert outlined(tab.chart(WEIGHTS)) == ["column: 2 a; row: 4 bat"]
@@ -148,7 +151,7 @@ FIRST_SEEN = """
 window.__first = {};
 new MutationObserver(() => {
   const now = {
-    weights: document.querySelector('[aria-label^="Attention weights of head"] g.mark-rect path'),
+    weights: document.querySelector('[aria-label^="Attention weights"] g.mark-rect path'),
     agreement: [...document.querySelectorAll('.agree')].find(line => line.textContent.startsWith('✓')),
   };
   for (const name in now) if (now[name] && !(name in window.__first)) window.__first[name] = performance.now();

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Locator, ViewportSize
+from playwright.sync_api import Browser, Locator, ViewportSize, expect
 
 from core.parameter_count import PRESETS, encoder_block_parameters
-from tests.browser.page_object import LAPTOP, PHONE, Dashboard, background, box, contrast, open_tab
+from tests.browser.measure import CUT_OFF, SIDEWAYS, chart_texts, faint
+from tests.browser.page_object import LAPTOP, PHONE, Dashboard, box, open_tab
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -18,46 +19,23 @@ LINKS: dict[str, dict[str, object]] = {
     "one long word": {"text": "x" * 600},
     "wide": {"d": 64, "heads": 12},
     "scripts": {"text": "👨‍👩‍👧‍👦 family 👍🏽 🇮🇳 مرحبا שלום क्या 我喜欢机器学习"},
+    "turned": {"queries_in": "columns"},
+    "64 words, turned": {"text": " ".join(f"word{number}" for number in range(64)), "queries_in": "columns"},
 }
-
-SIDEWAYS = """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
-  .filter(element => element.scrollWidth > element.clientWidth).map(element => element.scrollWidth)"""
-
-# Pictures that leave their box or the window, and text that a picture cuts off.
-CUT_OFF = """() => {
-  const right = element => element.getBoundingClientRect().right;
-  const left = element => element.getBoundingClientRect().left;
-  const cut = [];
-  for (const picture of document.querySelectorAll('[data-testid=stVegaLiteChart] .marks, [data-testid=stImage] img')) {
-    const frame = picture.closest('[data-testid=stVegaLiteChart], [data-testid=stImage]');
-    const name = frame.getAttribute('aria-label') || picture.getAttribute('alt');
-    if (right(picture) > Math.min(right(frame), innerWidth) + 1) cut.push(name);
-    if (right(frame) > innerWidth + 1) cut.push(name);
-    for (const text of picture.querySelectorAll('text'))
-      if (text.getAttribute('opacity') !== '0' && text.textContent &&
-          (right(text) > right(picture) + 2 || left(text) < left(picture) - 2))
-        cut.push(`${name}: ${text.textContent}`);
-  }
-  return cut;
-}"""
-
-# Every number in a cell with the colour of the cell that lies behind its middle; of text elsewhere its own colour.
-INK = """chart => {
-  const inside = (x, y, box) => box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
-  const cells = [...chart.querySelectorAll('g.mark-rect path')].filter(cell => getComputedStyle(cell).fill !== 'none'
-    && cell.getAttribute('opacity') !== '0').map(cell => [cell.getBoundingClientRect(), getComputedStyle(cell).fill]);
-  return [...chart.querySelectorAll('text')]
-    .filter(text => text.textContent && text.getAttribute('opacity') !== '0')
-    .map(text => {
-      const box = text.getBoundingClientRect();
-      const behind = cells.find(([cell]) => inside((box.left + box.right) / 2, (box.top + box.bottom) / 2, cell));
-      return [text.textContent, getComputedStyle(text).fill, behind ? behind[1] : null];
-    });
-}"""
-
 
 # Links whose words do not fit, without so much as dots.
 SHORTENED = """links => links.filter(link => link.scrollWidth > link.clientWidth + 1).map(link => link.textContent)"""
+
+
+# What is wider than the dialog that it stands in, and no box of code, which may scroll by itself.
+OUTSIDE = """dialog => {
+  const {left, right} = dialog.getBoundingClientRect();
+  if (dialog.scrollWidth > dialog.clientWidth || left < 0 || right > innerWidth) return ['the dialog itself'];
+  return [...dialog.querySelectorAll('button, input, img, p, label, [data-testid=stCode]')]
+    .filter(element => element.getClientRects().length && !element.closest('pre'))
+    .filter(element => element.getBoundingClientRect().left < left || element.getBoundingClientRect().right > right)
+    .map(element => element.outerHTML.slice(0, 120));
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +48,7 @@ class Look:
     below_the_fold: dict[str, float]
     shortened: list[str]
     faint: list[tuple[str, float]]
-    background: str
+    faint_in_the_dark: list[tuple[str, float]]
 
 
 def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
@@ -89,15 +67,6 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
     return [tab.chart_named("Parameters by tensor")]
 
 
-def faint_texts(tab: Dashboard) -> list[tuple[str, float]]:
-    """Text of the charts with less than 4.5 : 1 to what lies behind it."""
-    page = background(tab.page)
-    texts = [text for chart in tab.page.get_by_test_id("stVegaLiteChart").all() for text in chart.evaluate(INK)]
-    assert texts, "no text was found"
-    ratios = [(text, round(contrast(ink, behind or page), 2)) for text, ink, behind in texts]
-    return [(text, ratio) for text, ratio in ratios if ratio < 4.5]
-
-
 def look(tab: Dashboard, path: str) -> Look:
     """Measure one page."""
     scrolled = tab.to_top()
@@ -113,30 +82,32 @@ def look(tab: Dashboard, path: str) -> Look:
         tab.page.evaluate(CUT_OFF),
         {name: bottom for name, bottom in bottoms.items() if bottom > LAPTOP["height"]},
         [title for title in titles if title.endswith("…")] + links.evaluate_all(SHORTENED),
-        faint_texts(tab),
-        background(tab.page),
+        *(faint_in(tab, theme) for theme in ("light", "dark")),
     )
 
 
-def looks(browser: Browser, server: Server, viewport: ViewportSize, theme: Literal["light", "dark"]) -> dict[str, Look]:
+def faint_in(tab: Dashboard, theme: Literal["light", "dark"]) -> list[tuple[str, float]]:
+    """Text of the charts that is hard to read in a theme."""
+    tab.in_theme(theme)
+    texts = chart_texts(tab.page)
+    assert texts, "no text was found"
+    return faint(texts)
+
+
+def looks(browser: Browser, server: Server, viewport: ViewportSize) -> dict[str, Look]:
     """All pages with the default sentence, measured in one walk."""
-    with open_tab(browser, server.address, viewport, theme) as tab:
+    with open_tab(browser, server.address, viewport) as tab:
         return {path: look(tab, path) for path in tab.walk()}
 
 
 @pytest.fixture(scope="module")
 def laptop(browser: Browser, server: Server) -> dict[str, Look]:
-    return looks(browser, server, LAPTOP, "light")
+    return looks(browser, server, LAPTOP)
 
 
 @pytest.fixture(scope="module")
 def phone(browser: Browser, server: Server) -> dict[str, Look]:
-    return looks(browser, server, PHONE, "light")
-
-
-@pytest.fixture(scope="module")
-def dark(browser: Browser, server: Server) -> dict[str, Look]:
-    return looks(browser, server, LAPTOP, "dark")
+    return looks(browser, server, PHONE)
 
 
 def wrong(pages: dict[str, Look], what: str) -> dict[str, Any]:
@@ -150,40 +121,53 @@ def test_default_sentence_fits_the_screen(request: pytest.FixtureRequest, screen
     assert wrong(request.getfixturevalue(screen), what) == {}
 
 
-@pytest.mark.parametrize("viewport", [pytest.param(LAPTOP, id="laptop"), pytest.param(PHONE, id="phone")])
 @pytest.mark.parametrize("link", LINKS)
-def test_unusual_text_fits_the_screen(browser: Browser, server: Server, viewport: ViewportSize, link: str) -> None:
+def test_unusual_text_fits_the_screen(browser: Browser, server: Server, link: str) -> None:
     found: dict[str, Any] = {}
-    with open_tab(browser, server.address, viewport) as tab:
+    with open_tab(browser, server.address) as tab:
         for path in tab.walk(**LINKS[link]):
-            tab.to_top()
-            if wider := tab.page.evaluate(SIDEWAYS):
-                found[f"{path}: scrolls sideways"] = wider
-            if cut := tab.page.evaluate(CUT_OFF):
-                found[f"{path}: cut off"] = cut
+            for screen, viewport in (("laptop", LAPTOP), ("phone", PHONE)):
+                tab.page.set_viewport_size(viewport)
+                tab.settle()
+                tab.to_top()
+                if wider := tab.page.evaluate(SIDEWAYS):
+                    found[f"{path}: scrolls sideways on a {screen}"] = wider
+                if cut := tab.page.evaluate(CUT_OFF):
+                    found[f"{path}: cut off on a {screen}"] = cut
+            tab.page.set_viewport_size(LAPTOP)
     assert found == {}
+
+
+def test_dialogs_fit_a_phone(browser: Browser, server: Server) -> None:
+    with open_tab(browser, server.address, PHONE) as tab:
+        tab.open("query_key_value", **LINKS["scripts"], step="softmax")
+        tab.agreed()
+        for button, tabs in (("Share", ()), ("Take home", ("NumPy", "PyTorch", "Numbers", "Pictures"))):
+            dialog = tab.open_dialog(button)
+            assert dialog.evaluate(OUTSIDE) == [], button
+            for name in tabs:
+                dialog.get_by_role("tab", name=name).click()
+                expect(dialog.get_by_role("tabpanel", name=name).get_by_role("button").first).to_be_visible()
+                tab.settle()
+                assert dialog.evaluate(OUTSIDE) == [], name
+            tab.close_dialog()
 
 
 def test_main_picture_is_on_the_first_screen(laptop: dict[str, Look]) -> None:
     assert wrong(laptop, "below_the_fold") == {}
 
 
-def test_next_page_starts_at_its_top(laptop: dict[str, Look], dark: dict[str, Look]) -> None:
-    assert [wrong(laptop, "scrolled"), wrong(dark, "scrolled")] == [{}, {}]
+def test_next_page_starts_at_its_top(laptop: dict[str, Look]) -> None:
+    assert wrong(laptop, "scrolled") == {}
 
 
 def test_titles_and_links_are_shown_in_full(laptop: dict[str, Look]) -> None:
     assert wrong(laptop, "shortened") == {}
 
 
-@pytest.mark.parametrize("theme", ["laptop", "dark"])
-def test_text_of_the_charts_is_legible(request: pytest.FixtureRequest, theme: str) -> None:
-    assert wrong(request.getfixturevalue(theme), "faint") == {}
-
-
-def test_themes_differ(laptop: dict[str, Look], dark: dict[str, Look]) -> None:
-    assert {page.background for page in laptop.values()} == {"rgb(255, 255, 255)"}
-    assert {page.background for page in dark.values()} == {"rgb(16, 20, 26)"}
+@pytest.mark.parametrize("theme", ["faint", "faint_in_the_dark"])
+def test_text_of_the_charts_is_legible(laptop: dict[str, Look], theme: str) -> None:
+    assert wrong(laptop, theme) == {}
 
 
 def test_every_tensor_of_the_block_is_named(tab: Dashboard) -> None:

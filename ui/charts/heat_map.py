@@ -677,7 +677,7 @@ def _draw(panel: Panel, number: int) -> alt.LayerChart | alt.FacetChart:
         title = alt.TitleParams(
             text=panel.title,
             anchor="start",
-            fontSize=14 * min(panel.type_size, 1.35),  # a title longer than its picture is cut off
+            fontSize=min(14 * panel.type_size, 20),
             color=themed(panel.hue),
             offset=6,
             frame="group",

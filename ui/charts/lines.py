@@ -68,6 +68,8 @@ def _axis(title: str | None, **options: Any) -> alt.Axis:
         labelFontSize=12,
         titleFontSize=12,
         titleFontWeight="normal",
+        labelPadding=6,
+        titlePadding=6,
         **options,
     )
 

@@ -1,0 +1,202 @@
+"""Accessibility: nothing that axe-core calls serious, text that stands out, a visible focus, nothing that must move."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.browser.page_object import LAPTOP, PHONE, Dashboard, open_tab
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+# Text of the page, its colour and what lies behind it; axe-core gives up on short texts, and where anything overlaps.
+# The charts are measured by test_layout.py. A slider's value stands above its handle, not on it.
+FAINT = """() => {
+  const channels = colour => { const c = colour.match(/[\\d.]+/g).map(Number); return [...c, 1].slice(0, 4); };
+  const over = (above, below) => [0, 1, 2].map(i => above[i] * above[3] + below[i] * (1 - above[3])).concat(1);
+  const linear = c => c <= 0.04045 * 255 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4;
+  const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  const skip = 'svg, script, style, .katex-mathml, [data-testid=stIconMaterial], [data-testid=stSliderThumbValue],'
+    + ' :disabled, [aria-disabled=true]';
+  const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode.data.trim(), element = texts.currentNode.parentElement;
+    if (!text || element.closest(skip) || !element.checkVisibility({opacityProperty: true, visibilityProperty: true}))
+      continue;
+    let behind = channels(getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor);
+    let opacity = 1;
+    const ancestors = [];
+    for (let each = element; each; each = each.parentElement) ancestors.unshift(each);
+    for (const each of ancestors) {
+      behind = over(channels(getComputedStyle(each).backgroundColor), behind);
+      opacity *= +getComputedStyle(each).opacity;
+    }
+    const ink = channels(getComputedStyle(element).color);
+    ink[3] *= opacity;
+    const [dark, light] = [luminance(behind), luminance(over(ink, behind))].sort((a, b) => a - b);
+    const ratio = (light + 0.05) / (dark + 0.05);
+    if (ratio < 4.5) found.push(`${text.slice(0, 60)}: ${ratio.toFixed(2)}`);
+  }
+  return [...new Set(found)];
+}"""
+
+# What has the focus; whether it can be seen, and whether it or the box that it stands in is set apart by a line.
+FOCUSED = """() => {
+  const element = document.activeElement;
+  if (element === document.body) return null;
+  const lined = each => {
+    const {outlineStyle: style, outlineWidth: width} = getComputedStyle(each);
+    return style === 'auto' || (style !== 'none' && parseFloat(width) >= 2);
+  };
+  const around = [element];
+  while (around.length < 5 && around.at(-1).parentElement) around.push(around.at(-1).parentElement);
+  const shown = element.matches('input') ? element.parentElement : element;  // a slider's own input is never seen
+  const box = shown.getBoundingClientRect();
+  return {
+    name: (element.getAttribute('aria-label') || element.innerText || element.tagName).trim().split('\\n').at(-1),
+    seen: shown.checkVisibility({opacityProperty: true, visibilityProperty: true})
+      && box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight,
+    lined: around.some(lined),
+  };
+}"""
+
+MOVING = """() => [...document.querySelectorAll('*')].flatMap(element => ['', '::before', '::after'].map(part => {
+  const style = getComputedStyle(element, part);
+  const longest = durations => Math.max(...durations.split(',').map(parseFloat));
+  return [element.tagName + part, longest(style.transitionDuration), longest(style.animationDuration)];
+})).filter(([_, transition, animation]) => transition > 0.001 || animation > 0.001)"""
+
+
+def axe(page: Page) -> list[str]:
+    """What axe-core calls serious or critical on what is on the screen: the rule, where, and why."""
+    violations: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    return [
+        f"{violation['id']}: {' '.join(map(str, node['target']))}\n  {node['html'][:200]}\n  {node['failureSummary']}"
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+def at_once(tab: Dashboard) -> None:
+    """What would fade in is there at once, so that nothing is measured half transparent."""
+    tab.page.emulate_media(reduced_motion="reduce")
+
+
+def look(tab: Dashboard) -> list[str]:
+    """All that is wrong with what is on the screen."""
+    faint: list[str] = tab.page.evaluate(FAINT)
+    return axe(tab.page) + [f"faint: {text}" for text in faint]
+
+
+@pytest.mark.parametrize(
+    ("viewport", "theme"),
+    [
+        pytest.param(LAPTOP, "light", id="laptop-light"),
+        pytest.param(LAPTOP, "dark", id="laptop-dark"),
+        pytest.param(PHONE, "light", id="phone-light"),
+    ],
+)
+def test_pages(browser: Browser, server: Server, viewport: ViewportSize, theme: Literal["light", "dark"]) -> None:
+    with open_tab(browser, server.address, viewport, theme) as tab:
+        at_once(tab)
+        found = {path: wrong for path in tab.walk() if (wrong := look(tab))}
+    assert found == {}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A page in a state that it does not have at first."""
+
+    path: str
+    do: Callable[[Page], None] | None = None
+    """What a reader does."""
+    seen: str = "[data-testid=stMain]"
+    """CSS selector of what can then be seen."""
+    link: dict[str, object] = field(default_factory=dict)
+    viewport: ViewportSize = field(default_factory=lambda: LAPTOP)
+
+
+def _press(text: str) -> Callable[[Page], None]:
+    return lambda page: page.get_by_text(text).first.click()
+
+
+def _press_id(test_id: str) -> Callable[[Page], None]:
+    return lambda page: page.get_by_test_id(test_id).first.click()
+
+
+def _type_sentence(text: str) -> Callable[[Page], None]:
+    def do(page: Page) -> None:
+        page.get_by_label("Sentence", exact=True).fill(text)
+        page.keyboard.press("Enter")
+
+    return do
+
+
+STATES = {
+    "numbers open": State("query_key_value", _press("The numbers behind every picture"), "[data-testid=stDataFrame]"),
+    "comparison open": State("parameter_count", lambda page: page.locator(".agree summary").click(), ".agree[open]"),
+    "navigation open": State("", _press_id("stTopNavSection"), "[data-testid=stTopNavDropdownLink]"),
+    "menu open": State("", _press_id("stMainMenuButton"), "[data-testid=stMainMenuList]"),
+    "sidebar on a phone": State("", _press_id("stExpandSidebarButton"), "[data-testid=stSidebarNav]", viewport=PHONE),
+    "list open": State("", lambda page: page.get_by_role("combobox", name="query").click(), "[role=listbox]"),
+    "help shown": State("", lambda page: page.get_by_label("Help for Sentence").hover(), "[role=tooltip]"),
+    "sharing": State("query_key_value", _press("Share"), "[role=dialog] .copy"),
+    "taking home": State("query_key_value", _press("Take home"), "[role=dialog] [data-testid=stCode]"),
+    "presentation": State("query_key_value", link={"present": 1}),
+    "notice": State("causal_mask", seen=".notice", link={"d": 999, "query": "x"}),
+    "no words": State("order_blindness", _type_sentence(""), "[data-testid=stAlert]"),
+    "pictures": State("query_key_value", seen="[data-testid=stImage]", link={"text": "w " * 64, "d": 64}),
+}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", STATES)
+def test_states(browser: Browser, server: Server, name: str, theme: Literal["light", "dark"]) -> None:
+    state = STATES[name]
+    with open_tab(browser, server.address, state.viewport, theme) as tab:
+        at_once(tab)
+        tab.open(state.path, **state.link)
+        if state.do is not None:
+            state.do(tab.page)
+        expect(tab.page.locator(state.seen).first).to_be_visible()
+        tab.settle()
+        assert look(tab) == []
+
+
+def tab_stops(tab: Dashboard) -> Iterator[dict[str, Any]]:
+    """Everything that the Tab key comes to, from the top of the page to its end."""
+    for _ in range(200):
+        tab.page.keyboard.press("Tab")
+        focused: dict[str, Any] | None = tab.page.evaluate(FOCUSED)
+        if focused is None:
+            return
+        yield focused
+    raise AssertionError("the Tab key never comes to an end")
+
+
+@pytest.mark.parametrize("viewport", [pytest.param(LAPTOP, id="laptop"), pytest.param(PHONE, id="phone")])
+@pytest.mark.parametrize("path", ["query_key_value", "scaling_sweep"])
+def test_tab_key_only_stops_where_it_is_seen(
+    browser: Browser, server: Server, path: str, viewport: ViewportSize
+) -> None:
+    with open_tab(browser, server.address, viewport) as tab:
+        tab.open(path)
+        stops = list(tab_stops(tab))
+    assert stops[0]["name"] == "Skip to main content"
+    assert [stop["name"] for stop in stops if not stop["seen"]] == []
+    assert [stop["name"] for stop in stops if not stop["lined"]] == []
+    if viewport is LAPTOP:  # on a phone the sidebar is folded away at first
+        names = {stop["name"] for stop in stops}
+        assert names >= {"Sentence", "d: size of each key", "Heads", "Seed of the random numbers"}
+        assert names >= {"Attention", "Transformer", "The numbers behind every picture"}
+
+
+def test_nothing_moves_for_who_asks_for_that(tab: Dashboard) -> None:
+    tab.page.emulate_media(reduced_motion="reduce")
+    tab.open("scaling_sweep")
+    assert tab.page.evaluate(MOVING) == []
