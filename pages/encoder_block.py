@@ -88,8 +88,7 @@ with steps.section("guess"):
             touched_by_another_word,
             lambda: (
                 "Norm, skip connection and feed-forward part read one word at a time. The attention mixes the values "
-                "of "
-                "all words into it, and whatever is computed from that changes too."
+                "of all words into it, and whatever is computed from that changes too."
             ),
             state,
         )

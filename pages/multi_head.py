@@ -76,8 +76,7 @@ with steps.section("heads"):
             right.html(worked.softmax_row(keys.names, run.heads.scaled_scores[head, query], weights[head, query], key))
 frame.provenance(
     f"Embeddings and all projections are <b>random</b> (seed {settings.seed}), so no head has learned anything; the "
-    "rest "
-    "is <b>computed</b>."
+    "rest is <b>computed</b>."
 )
 
 with steps.section("join"):
@@ -107,9 +106,7 @@ with steps.section("join"):
         st.html(worked.contributions(parts[:, query, entry], head, lengths))
     st.html(
         f'<p class="quiet">Head {head} fills the joined features {head * d} to {(head + 1) * d - 1}, and meets those '
-        "rows "
-        "of W_o: the output is the sum of "
-        "what every head adds; length: of all that it adds to the picked word.</p>"
+        "rows of W_o: the output is the sum of what every head adds. Length: of all that it adds to the word.</p>"
     )
 
 mean_weights = weights.mean(axis=0)
@@ -139,10 +136,8 @@ with steps.section("one wide head"):
         picture(f"head {head} of width {d}", weights[head], "beside_wide", f"Weights of head {head}, for comparison")
     right.html(
         f'<p class="line">Both learn 4 × {d_model}² = <b>{4 * d_model**2:,}</b> numbers. {n_heads} heads of width {d} '
-        "give "
-        f"{n_heads} pictures, one head of width {d_model} gives one: a word that must look at two things for two "
-        "reasons "
-        "can only average them there.</p>"
+        f"give {n_heads} pictures, one head of width {d_model} gives one: a word that must look at two things for two "
+        "reasons can only average them there.</p>"
     )
 
 q, k, v = (np.hstack(list(example.x @ w)) for w in (example.w_q, example.w_k, example.w_v))
@@ -163,10 +158,9 @@ with steps.section("wrong split"):
         )
     right.html(
         f'<p class="line">Q has the shape ({n}, {d_model}). <code>q.reshape({n_heads}, {n}, {d})</code> deals pieces '
-        "of "
-        f"several words to one head; <code>q.reshape({n}, {n_heads}, {d}).transpose(1, 0, 2)</code> is right. Both "
-        "give "
-        f"({n_heads}, {n}, {d}), both give rows that sum to 1. Largest difference of a weight: <b>{gap.max():.4f}</b>"
+        f"of several words to one head; <code>q.reshape({n}, {n_heads}, {d}).transpose(1, 0, 2)</code> is right. Both "
+        f"give ({n_heads}, {n}, {d}), both give rows that sum to 1. Largest difference of a weight: "
+        f"<b>{gap.max():.4f}</b>"
         + (": none, because there is one head or one word.</p>" if gap.max() == 0 else ".</p>")
     )
 
@@ -186,8 +180,7 @@ frame.numbers(
 )
 frame.to_notice(
     "Heads do not share anything but the words they read: each has its own projections, its own softmax, its own part "
-    "of "
-    "the joined vector. All of them run in one array operation."
+    "of the joined vector. All of them run in one array operation."
 )
 with steps.section("guess"):
     state = (settings, head, query, key)
@@ -210,8 +203,7 @@ with steps.section("guess"):
         lambda: float(mean_weights[query].max()),
         lambda true: (
             f"In the single heads it is {', '.join(f'{row.max():.2f}' for row in weights[:, query])}. Where heads look "
-            "at "
-            "different words, their average looks at none of them strongly."
+            "at different words, their average looks at none of them strongly."
         ),
         state,
     )

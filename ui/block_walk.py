@@ -174,6 +174,8 @@ class BlockWalk:
                     self._picture(name, row_labels=name == names[0])
         if self.step in MADE:
             formula, why = EXPLAINED[self.step.rstrip(" 12")]
+            if view.now().presenting:
+                why = f"{why.partition('. ')[0].rstrip('.')}."  # the speaker says the rest
             left, right = st.columns([1.1, 1])
             with left:
                 st.latex(formula)

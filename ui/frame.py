@@ -36,7 +36,7 @@ def heading(name: str, sentence: str, in_order: tuple[str, ...] = ()) -> DeltaGe
     page = steps.page_named(name)
     presenting = view.now().presenting
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        st.header(page.title, anchor=False, width="content")
+        st.title(page.title, anchor=False, width="content")
         beside = st.container(width="content", key="away_check" if presenting else None)
         if presenting:
             steps.bar(page, in_order or page.steps)
@@ -81,7 +81,7 @@ def subheading(text: str) -> None:
         Our own words.
     """
     with steps.section(steps.PAGE_ONLY):
-        st.subheader(text, anchor=False)
+        st.header(text, anchor=False)
 
 
 def to_notice(text: str) -> None:
@@ -161,7 +161,7 @@ def keep(matrices: Mapping[str, Matrix], code: Mapping[str, object]) -> None:
 
 @contextmanager
 def disclosure(title: str, key: str) -> Iterator[bool]:
-    """Something that opens under a line, and costs nothing while it is closed; always open on a slide.
+    """Something that opens under a line, and costs nothing while it is closed.
 
     Parameters
     ----------
@@ -175,9 +175,6 @@ def disclosure(title: str, key: str) -> Iterator[bool]:
     bool
         Whether what belongs inside is to be drawn.
     """
-    if view.now().presenting:
-        yield True
-        return
     with st.expander(title, key=key, on_change="rerun") as expander:
         yield bool(expander.open)
 

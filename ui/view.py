@@ -169,7 +169,7 @@ html {font-size: 22px !important;}
 .st-key-control_step p {font-size: 20px !important;}
 .st-key-control_step kbd {font-size: .7rem;}
 .st-key-leave {margin-left: auto;}
-h2 {padding: 0 !important; font-size: 1.5rem !important;}
+h1 {padding: 0 !important; font-size: 1.5rem !important;}
 [class*="st-key-away_"], .no_slide,
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-away_"]), [data-testid="stElementContainer"]:has(.no_slide)
   {display: none !important;}

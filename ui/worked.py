@@ -236,7 +236,8 @@ def softmax_row(labels: Sequence[str], scaled_scores: ArrayLike, weights: ArrayL
         [literal(label), three(scores[j]), three(exponentials[j]), three(shares[j])] for j, label in enumerate(labels)
     ]
     total = ["row sum", "", three(float(exponentials.sum())), three(float(shares.sum()))]
-    header = ["key", "s", f"e<sup>s {'−' if largest >= 0 else '+'} {three(abs(float(largest)))}</sup>", "weight"]
+    less = f" {'−' if largest > 0 else '+'} {three(abs(float(largest)))}" if largest else ""
+    header = ["key", "s", f"e<sup>s{less}</sup>", "weight"]
     return table(header, rows, total, picked)
 
 
@@ -333,7 +334,8 @@ def subtraction(names: tuple[str, str, str], values: tuple[float, float]) -> str
     first, second = values
     gap = first - second
     said = f"{gap:.1e}".replace("-", "−") if 0 < abs(gap) < 5e-7 else _six(gap)
-    return _line(f"{names[2]} = {names[0]} − {names[1]} = {_six(first)} − {_six(second)} = <b>{said}</b>")
+    taken = _six(second) if second >= 0 else f"({_six(second)})"
+    return _line(f"{names[2]} = {names[0]} − {names[1]} = {_six(first)} − {taken} = <b>{said}</b>")
 
 
 def addition(names: tuple[str, str, str], values: tuple[float, float]) -> str:

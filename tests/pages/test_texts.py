@@ -67,7 +67,7 @@ def test_every_text_on_every_page(name, kind):
     d, heads = SIZES.get(kind, ("4", "2"))
     at = open_page(name, text=TEXTS[kind], d=d, heads=heads)
     words = words_of(TEXTS[kind])
-    assert at.header[0].value
+    assert at.title[0].value
     assert said(at, "analysed")
     assert_finite(at)
     if name not in USES_WORDS:
@@ -103,7 +103,7 @@ def test_words_are_in_the_data_and_never_in_a_specification(name):
 def test_words_are_never_markdown(name):
     """Nothing of the reader's goes where Markdown or LaTeX is read."""
     at = open_page(name, text=MARKED)
-    for kind in ("markdown", "latex", "info", "header", "subheader"):
+    for kind in ("markdown", "latex", "info", "title", "header"):
         assert not any("qz" in element.value for element in at.get(kind)), kind
 
 
