@@ -2,10 +2,11 @@
 
 import hashlib
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.encoder_block import BlockParameters, draw_parameters
 from core.softmax import Floats
 
 ATTENTION_WORDS = ("Meera", "bought", "a", "new", "bat")
@@ -17,6 +18,7 @@ PROJECTION_SPREAD = 0.5
 # The first number of a stream's seed; keeps streams for different purposes apart under the same reader's seed.
 _WORD_STREAM = 1
 _POSITION_STREAM = 2
+_BLOCK_STREAM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,44 @@ def _draw_word(word: str, d_model: int, seed: int) -> Floats:
     text = unicodedata.normalize("NFC", word).encode("utf-8", errors="surrogatepass")
     digest = int.from_bytes(hashlib.sha256(text).digest()[:16], "big")
     return np.random.default_rng([_WORD_STREAM, seed, digest]).normal(size=d_model)
+
+
+def draw_block(
+    words: tuple[str, ...], d_head: int = 4, n_heads: int = 2, d_ff: int = 16, seed: int = 0
+) -> tuple[Floats, BlockParameters]:
+    """Embeddings of a sentence and a whole block for them, whose heads are those of `draw_example`.
+
+    Parameters
+    ----------
+    words : tuple of str
+        The sentence; may be empty.
+    d_head, n_heads, d_ff : int
+        Size of each key, number of heads, width of the feed-forward part.
+    seed : int
+        Not negative.
+
+    Returns
+    -------
+    tuple of ndarray of shape (position, d_model) and BlockParameters
+        The heads' projections stand side by side, without biases; all else comes from a stream of its own, biases and
+        norms included.
+
+    Raises
+    ------
+    ValueError
+        A size is below 1 or the seed is negative.
+
+    Examples
+    --------
+    >>> x, parameters = draw_block(("bat", "bought"))
+    >>> x.shape, bool((parameters.w_q[:, 4:] == draw_example(("bat",)).w_q[1]).all())
+    ((2, 8), True)
+    """
+    example = draw_example(words, d_head, n_heads, seed)
+    rest = draw_parameters(n_heads * d_head, n_heads, d_ff, np.random.default_rng([_BLOCK_STREAM, seed]))
+    side_by_side = {name: np.hstack(list(getattr(example, name))) for name in ("w_q", "w_k", "w_v")}
+    none = dict.fromkeys(("b_q", "b_k", "b_v"), np.zeros(n_heads * d_head))
+    return example.x, replace(rest, **side_by_side, **none)
 
 
 def draw_position_embedding(n_positions: int, d_model: int, seed: int = 0) -> Floats:

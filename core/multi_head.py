@@ -150,3 +150,37 @@ def multi_head_attention(
     if mix.ndim != 2 or mix.shape[0] != joined.shape[-1]:
         raise ValueError(f"w_o must have shape ({joined.shape[-1]}, d_model); got {mix.shape}")
     return MultiHead(heads, joined, joined @ mix)
+
+
+def head_contributions(head_outputs: ArrayLike, w_o: ArrayLike) -> Floats:
+    """What each head adds to the output: its own part of the joined features times its own rows of w_o.
+
+    Parameters
+    ----------
+    head_outputs : array_like of shape (..., head, position, d_head)
+        From `multi_head_attention`, as ``heads.output``.
+    w_o : array_like of shape (head * d_head, d_model)
+        Mixes the joined heads.
+
+    Returns
+    -------
+    ndarray of shape (..., head, position, d_model)
+        Their sum over the heads is joined @ w_o.
+
+    Raises
+    ------
+    ValueError
+        w_o has another number of rows.
+
+    Examples
+    --------
+    >>> head_contributions([[[1.0]], [[2.0]]], [[3.0], [5.0]]).tolist()
+    [[[3.0]], [[10.0]]]
+    """
+    outputs, mix = (np.asarray(array, dtype=np.float64) for array in (head_outputs, w_o))
+    if outputs.ndim < 3:
+        raise ValueError(f"head_outputs needs the axes (head, position, d_head); got shape {outputs.shape}")
+    n_heads, _, d_head = outputs.shape[-3:]
+    if mix.ndim != 2 or mix.shape[0] != n_heads * d_head:
+        raise ValueError(f"w_o must have shape ({n_heads * d_head}, d_model); got {mix.shape}")
+    return np.asarray(outputs @ mix.reshape(n_heads, d_head, mix.shape[1]))

@@ -101,6 +101,40 @@ def causal_output(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> Floats:
     return functional.scaled_dot_product_attention(_tensor(q), _tensor(k), _tensor(v), is_causal=True).numpy()
 
 
+def multi_head(x: ArrayLike, w_q: ArrayLike, w_k: ArrayLike, w_v: ArrayLike, w_o: ArrayLike) -> dict[str, Floats]:
+    """``nn.MultiheadAttention`` with our projections, head by head.
+
+    Parameters
+    ----------
+    x : array_like of shape (position, d_model)
+        One row a token.
+    w_q, w_k, w_v : array_like of shape (head, d_model, d_head)
+        Each head's projections.
+    w_o : array_like of shape (d_model, d_model)
+        Mixes the joined heads.
+
+    Returns
+    -------
+    dict of str to ndarray
+        weights (head, query, key) and output (position, d_model).
+
+    Examples
+    --------
+    >>> w = np.ones((3, 6, 2))
+    >>> multi_head(np.ones((5, 6)), w, w, w, np.eye(6))["weights"].shape
+    (3, 5, 5)
+    """
+    rows = _tensor(x)[None]
+    stacked = [np.concatenate(list(np.asarray(w, dtype=np.float64)), axis=-1).T for w in (w_q, w_k, w_v)]
+    n_heads, d_model = len(np.asarray(w_q)), rows.shape[-1]
+    layer = nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True, device="meta", dtype=torch.float64)
+    state = {"in_proj_weight": np.concatenate(stacked), "out_proj.weight": np.asarray(w_o, dtype=np.float64).T}
+    layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
+    with torch.no_grad():
+        output, weights = layer.eval()(rows, rows, rows, need_weights=True, average_attn_weights=False)
+    return {"weights": weights[0].numpy(), "output": output[0].numpy()}
+
+
 def softmax_and_jacobian_norm(scores: ArrayLike) -> dict[str, Floats]:
     """PyTorch's softmax of each row, and the norm of the Jacobian that its autograd finds.
 
@@ -204,6 +238,59 @@ def encoder_layer(
     state |= {name: offset for name, offset in named.items() if offset is not None}
     layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
     return layer.eval()
+
+
+def block_stages(
+    x: ArrayLike,
+    parameters: BlockParameters,
+    n_heads: int,
+    norm_position: NormPosition = "pre",
+    activation: ActivationName = "gelu",
+) -> dict[str, Floats]:
+    """Every intermediate that PyTorch's encoder layer lets out, and its output.
+
+    Parameters
+    ----------
+    x : array_like of shape (position, d_model)
+        One row a token.
+    parameters, n_heads, norm_position, activation
+        As in `encoder_layer`.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Named as in `core.encoder_block.EncoderBlock`: what its norms, its attention and its dense layers read and give.
+
+    Examples
+    --------
+    >>> from core.encoder_block import draw_parameters
+    >>> stages = block_stages(np.ones((5, 6)), draw_parameters(6, 3, 10, np.random.default_rng(0)), 3)
+    >>> stages["hidden"].shape, stages["output"].shape
+    ((5, 10), (5, 6))
+    """
+    layer = encoder_layer(parameters, n_heads, norm_position, activation)
+    found: dict[str, torch.Tensor] = {}
+
+    def listen(part: nn.Module, reads: str, gives: str) -> None:
+        # A layer with listeners also leaves PyTorch's fused path, which has no parts to listen to.
+        def hear(
+            _: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor | tuple[torch.Tensor, ...]
+        ) -> None:
+            if reads:
+                found[reads] = inputs[0]
+            found[gives] = output[0] if isinstance(output, tuple) else output
+
+        part.register_forward_hook(hear)
+
+    pre = norm_position == "pre"
+    listen(layer.self_attn, "", "attention_output")
+    listen(layer.norm1, "", "attention_input" if pre else "after_attention")
+    listen(layer.norm2, "after_attention" if pre else "", "feed_forward_input" if pre else "output")
+    listen(layer.linear1, "feed_forward_input", "hidden")
+    listen(layer.linear2, "activated", "feed_forward_output")
+    with torch.no_grad():
+        output = layer(_tensor(x)[None])
+    return {name: array[0].numpy() for name, array in (found | {"output": output}).items()}
 
 
 def count_parameters(d_model: int, n_heads: int, d_ff: int, biases: Biases = "all") -> int:

@@ -152,8 +152,7 @@ with steps.section("leak"):
     with right:
         st.html(
             f'<p class="line">Output row of <b class="query">{literal(queries.names[query])}</b> without a mask, '
-            "before "
-            "and after; how far a row moved is the largest difference.</p>"
+            "before and after; how far a row moved is the largest difference.</p>"
         )
         st.html(worked.movement(outputs[0][query], outputs[1][query]))
 
@@ -201,11 +200,12 @@ with steps.section("corners"):
                 sums=True,
             )
             st.html(f'<p class="quiet">{said}: {count_allowed(mask)} of {mask.size} pairs allowed.</p>')
-            st.html(
-                worked.softmax_row(
-                    of_mask[1].names, equal.scaled_scores[corner_query], equal.weights[corner_query], corner_key
+            with steps.section(steps.PAGE_ONLY):
+                st.html(
+                    worked.softmax_row(
+                        of_mask[1].names, equal.scaled_scores[corner_query], equal.weights[corner_query], corner_key
+                    )
                 )
-            )
             blocked = [str(row) for row in np.flatnonzero(~mask.any(axis=1))]
             if blocked:
                 st.html(
@@ -249,14 +249,12 @@ with steps.section("guess"):
     questions.choice(
         "rows_moved",
         f"With the mask on, {literal(queries.names[middle])} is replaced by a word of another language. How many of "
-        "the "
-        f"{n} output rows can move?",
+        f"the {n} output rows can move?",
         [str(count) for count in sorted({0, 1, middle, middle + 1, n - middle, n})],
         lambda: str(int(allowed[:, middle].sum())),
         lambda: (
             f"Its own row and every later one: {n} − {middle} = {n - middle}. The {middle} rows before it may not look "
-            "at "
-            "it, so they stay the same to the last bit."
+            "at it, so they stay the same to the last bit."
         ),
         (settings, head),
     )
@@ -267,8 +265,7 @@ with steps.section("guess"):
         lambda: count_allowed(allowed) / n**2,
         lambda true: (
             f"{count_allowed(allowed)} of {n * n}: n (n + 1) / 2. It sinks towards one half as the sentence gets "
-            "longer; "
-            f"for 1,000 words it is {count_allowed(causal_mask(1000)) / 1e6:.2%}."
+            f"longer; for 1,000 words it is {count_allowed(causal_mask(1000)) / 1e6:.2%}."
         ),
         words,
     )

@@ -50,13 +50,14 @@ with steps.section("links"):
             f'<b class="key">{literal(words[strongest])}</b>: {weights[query, strongest]:.0%}.</p>'
         )
         st.html(formulas.shares(keys.names, weights[query]))
-        st.button(
-            "Work this out",
-            icon=":material/calculate:",
-            on_click=work_out,
-            args=(queries.names[query], keys.names[strongest]),
-            help="Opens “Query, key, value” at this weight.",
-        )
+        with steps.section(steps.PAGE_ONLY):
+            st.button(
+                "Work this out",
+                icon=":material/calculate:",
+                on_click=work_out,
+                args=(queries.names[query], keys.names[strongest]),
+                help="Opens “Query, key, value” at this weight.",
+            )
         frame.provenance(
             f"Embeddings and projections are <b>random</b> (seed {settings.seed}), so the pattern means nothing yet; "
             "training is what makes such links useful. The weights are <b>computed</b> from them, live."
@@ -84,8 +85,7 @@ with steps.section("guess"):
         lambda: 1 / len(words),
         lambda true: (
             f"The weights of one word always sum to 1, so {len(words)} equal ones are 1 ÷ {len(words)}. Its largest "
-            "weight "
-            f"here is {weights[query, strongest]:.2f}."
+            f"weight here is {weights[query, strongest]:.2f}."
         ),
         (words, head, query),
     )
@@ -93,14 +93,12 @@ with steps.section("guess"):
         questions.choice(
             "other_heads",
             f"Head {head} looks most at {literal(queries.names[strongest])}. In how many of the other {others.size} "
-            "heads "
-            "does this word look most at the same one?",
+            "heads does this word look most at the same one?",
             [str(count) for count in range(others.size + 1)],
             lambda: str(int((heads.weights[others, query].argmax(axis=-1) == strongest).sum())),
             lambda: (
                 "Every head has its own W_q, W_k and W_v and asks its own question. In a trained model that is what "
-                "makes "
-                "several heads worth their cost."
+                "makes several heads worth their cost."
             ),
             (settings, head, query),
         )

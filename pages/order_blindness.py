@@ -9,13 +9,27 @@ from core.examples import ORDER_WORDS, draw_example, draw_position_embedding
 from core.order import default_order, draw_order, read_order, reads_as_before, run_two_orders, write_order
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
 from core.softmax import Floats
-from ui import controls, draw, formulas, frame, matrices, questions, shown, steps, torch_check, view, worked
+from ui import controls, draw, formulas, frame, matrices, questions, steps, torch_check, worked
 from ui.charts.heat_map import Panel, position_axis, symmetric_limit, word_axis
 from ui.charts.lines import curves_chart, curves_table
 from ui.colours import POSITION, VALUE
 from ui.matrices import Follow, Matrix
 
-KINDS = ("sinusoidal", "learned table", "rotary")
+ABOUT = {
+    "sinusoidal": (
+        "Each pair of features is the sine and cosine of one angle, interleaved: fast pairs first, slow pairs last. "
+        "Added to the embeddings before the projections; base 10,000."
+    ),
+    "learned table": (
+        "One vector a position, learned like any other parameter; here drawn at random, as before training. Added to "
+        "the embeddings before the projections."
+    ),
+    "rotary": (
+        "Nothing is added. Each pair of features of q and k is turned by an angle that grows with the position, so "
+        "that a score depends on the distance of two words. Shown: the cosine of each pair's angle."
+    ),
+}
+KINDS = tuple(ABOUT)
 
 checked = frame.heading(
     "order_blindness",
@@ -40,12 +54,12 @@ def shuffle() -> None:
     """Another order, each time a different one, that never reads like the sentence."""
     presses = st.session_state["_shuffles"] = st.session_state.get("_shuffles", 0) + 1
     drawn = draw_order(words, np.random.default_rng([settings.seed, presses]))
-    st.session_state["order"] = write_order(drawn or ())
+    controls.take({"order": write_order(drawn or ())})
 
 
 def reverse() -> None:
     """The sentence backwards."""
-    st.session_state["order"] = write_order(tuple(reversed(range(n))))
+    controls.take({"order": write_order(tuple(reversed(range(n))))})
 
 
 with (
@@ -133,11 +147,9 @@ for step, title, run, *_ in runs:
                 )
         said = title if run is plain else f"{title} ({kind})"
         st.html(formulas.order_verdict(said, run.largest_difference, kind == "rotary" and d == 1))
-with steps.section("without", "with"), frame.disclosure("The picked cell, worked out", "work_open") as opened:
+with steps.section(steps.PAGE_ONLY), frame.disclosure("The picked cell, worked out", "work_open") as opened:
     if opened:
         for step, title, run, extra, turned in runs:
-            if view.now().presenting and shown.now().step != step:
-                continue
             st.html(f'<p class="line"><b>{title[0].upper()}{title[1:]}</b></p>')
             own = self_attention(example.x + extra, *projections, turn=turned)
             other = self_attention(example.x[list(order)] + extra, *projections, turn=turned)
@@ -154,18 +166,11 @@ frame.provenance(
 
 with steps.section("encoding"):
     frame.subheading("The positions themselves")
-    st.markdown(
-        {
-            "sinusoidal": "Each pair of features is the sine and cosine of one angle, interleaved: fast pairs first, "
-            "slow "
-            "pairs last. Added to the embeddings before the projections; base 10,000.",
-            "learned table": "One vector a position, learned like any other parameter; here drawn at random, as before "
-            "training. Added to the embeddings before the projections.",
-            "rotary": "Nothing is added. Each pair of features of q and k is turned by an angle that grows with the "
-            "position, so that a score depends on the distance of two words. Shown: the cosine of each pair's angle."
-            + (" The last feature of an odd d has no partner and is not turned." if d % 2 else ""),
-        }[kind]
-    )
+    with steps.section(steps.PAGE_ONLY):
+        unpaired = (
+            " The last feature of an odd d has no partner and is not turned." if kind == "rotary" and d % 2 else ""
+        )
+        st.markdown(ABOUT[kind] + unpaired)
     pairs = kind == "rotary"
     columns = position_axis("pair" if pairs else "input feature", encoding.shape[1], "d / 2" if pairs else "d_model")
     left, right = st.columns(2)
@@ -189,8 +194,7 @@ with steps.section("encoding"):
             else:
                 st.html(
                     f'<p class="line">Entry {entry} of position {word}: drawn at random, <b>{value:.6f}</b>; there is '
-                    "nothing "
-                    "to work out.</p>"
+                    "nothing to work out.</p>"
                 )
         with right:
             many = max(n, 32)  # curves need more positions than a short sentence has
@@ -244,8 +248,7 @@ with steps.section("guess"):
         ),
         lambda: (
             "A mean does not ask in which order its rows stand, and the rows are the same. A model that averages its "
-            "words "
-            f"cannot tell the two sentences apart. With positions ({kind}) the averages differ by "
+            f"words cannot tell the two sentences apart. With positions ({kind}) the averages differ by "
             f"{np.abs(placed.output.mean(axis=0) - placed.shuffled_output.mean(axis=0)).max():.4f}."
         ),
         (settings, head, order, kind),
@@ -264,8 +267,8 @@ with steps.section("guess"):
         ),
         lambda: (
             f"It is {largest_difference(swapped):.4f}. How far an output moves depends on how much the positions of "
-            "the two "
-            "words differ, and on which words they are: closer is often less, but random vectors promise nothing."
+            "the two words differ, and on which words they are: closer is often less, but random vectors promise "
+            "nothing."
         ),
         (settings, head, order, kind),
     )

@@ -97,7 +97,8 @@ with steps.section("count"):
             legend=PARTS_KEY,
         )
         st.html(formulas.parts_legend(table))
-    st.html(formulas.published(PRESETS, d_model, n_heads, d_ff, n_layers, biases, table.total))
+    with steps.section(steps.PAGE_ONLY):
+        st.html(formulas.published(PRESETS, d_model, n_heads, d_ff, n_layers, biases, table.total))
 frame.provenance(
     "Everything here is <b>computed</b> from the sizes; no random number and no trained weight is involved, and the "
     "sentence does not matter."
@@ -130,9 +131,8 @@ frame.keep(
     {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "n_layers": n_layers, "biases": biases},
 )
 frame.to_notice(
-    f"The number of heads is not in the formula: {n_heads} heads of width "
-    f"{d_model // n_heads} learn as much as one head of width {d_model}, because each works in its own share of the "
-    "columns."
+    f"The number of heads is not in the formula: {n_heads} heads of width {d_model // n_heads} learn as much as one "
+    f"head of width {d_model}, because each works in its own share of the columns."
 )
 with steps.section("guess"):
     state = (d_model, n_heads, d_ff, biases)
@@ -144,8 +144,7 @@ with steps.section("guess"):
         lambda: doubled / table.total,
         lambda true: (
             f"{table.total:,} become {doubled:,}. The matrices grow fourfold, being width times width; biases and "
-            "norms only "
-            "twofold, which keeps it just below 4."
+            "norms only twofold, which keeps it just below 4."
         ),
         state,
     )

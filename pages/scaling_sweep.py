@@ -31,8 +31,7 @@ settings = controls.settings()
 with steps.section("sweep"):
     frame.provenance(
         f"{formulas.series_legend()} &nbsp; Queries and keys are <b>random</b> (seed {settings.seed}), standard "
-        "normal; "
-        "bands hold the middle 80 % of the draws; the rest is <b>computed</b>."
+        "normal; bands hold the middle 80 % of the draws; the rest is <b>computed</b>."
     )
     pictures = st.container()
     with st.container(horizontal=True):
@@ -119,9 +118,9 @@ if words:
     raw_weights = softmax(own.scores)
     st.html(
         f'<p class="line no_slide"><b>Your sentence</b> at d = {settings.d_head} (head 0, {len(words)} keys): its '
-        "scores "
-        f"spread by {own.scores.std():.2f}; the largest weight of a row is {raw_weights.max(axis=-1).mean():.2f} on "
-        f"average without the division and {own.weights.max(axis=-1).mean():.2f} with it. Move d at the left.</p>"
+        f"scores spread by {own.scores.std():.2f}; the largest weight of a row is "
+        f"{raw_weights.max(axis=-1).mean():.2f} on average without the division and "
+        f"{own.weights.max(axis=-1).mean():.2f} with it. Move d at the left.</p>"
     )
     if len(words) == 1:
         st.info("One word has one key, and the softmax of a single score is always 1: scaling changes nothing here.")
@@ -153,11 +152,9 @@ with steps.section("guess"):
         (0.0, 1.0),
         lambda: sweep((512,), n_keys, n_draws, settings.seed)[0].max_weight_unscaled.mean,
         lambda true: (
-            f"Scores spread by √512 = 22.6, so the largest is far ahead of the others and takes nearly everything. "
-            "Divided "
-            f"by √d it is {sweep((512,), n_keys, n_draws, settings.seed)[0].max_weight_scaled.mean:.2f}; equal shares "
-            "would "
-            f"be {1 / n_keys:.2f}."
+            "Scores spread by √512 = 22.6, so the largest is far ahead of the others and takes nearly everything. "
+            f"Divided by √d it is {sweep((512,), n_keys, n_draws, settings.seed)[0].max_weight_scaled.mean:.2f}; equal "
+            f"shares would be {1 / n_keys:.2f}."
         ),
         state,
     )

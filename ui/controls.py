@@ -140,6 +140,8 @@ def sidebar(lesson: Mapping[str, object], on_slide: Collection[str]) -> Settings
             key="lesson_values",
             help="Sets every control of this page to what the lesson used.",
         )
+        if presenting:
+            st.button("Leave", on_click=view.present, args=(False,), key="leave", shortcut="Esc")
     settings = Settings(sentence, d_head, n_heads, int(seed))
     st.session_state[_SETTINGS] = settings
     record = shown.now()
@@ -381,7 +383,7 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
     default : int
         Number at first; the last one where there are fewer.
     width : int
-        In pixels.
+        In pixels; more in a presentation, where the type is larger.
 
     Returns
     -------
@@ -389,6 +391,7 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
         The number.
     """
     default = min(default, len(labels) - 1)
+    width = round(width * 1.3) if view.now().presenting else width
     current = st.session_state.get(key)
     if current is not None and current not in labels:
         # The sentence or the number of heads has changed: what was picked keeps its number.

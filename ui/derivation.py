@@ -55,8 +55,7 @@ EXPLAINED = {
     "softmax": (
         r"\text{weight}_j = \frac{e^{s_j}}{\sum_i e^{s_i}}",
         "Each score of the row becomes positive and is divided by the row's sum: shares of one whole. The largest "
-        "score "
-        "is subtracted first, which changes nothing and keeps the exponentials small.",
+        "score is subtracted first, which changes nothing and keeps the exponentials small.",
     ),
     "mix": (
         r"\text{output} = \sum_j \text{weight}_j \, v_j",
@@ -195,19 +194,18 @@ class Derivation:
     def _side_by_side(self, names: Sequence[str], with_arithmetic: bool = False) -> None:
         """One column a matrix, the picture above, the chosen cell's arithmetic below."""
         slide = view.now().presenting
-        shares = {"weights": 1.7, "output": 1.1}
-        labelled = ("overview", "softmax") if slide else ("overview",)  # elsewhere the detail needs the room
+        shares = {"weights": 1.3 if slide else 1.7, "output": 1.1}
         for place, name in zip(st.columns([shares.get(name, 1.0) for name in names]), names, strict=True):
             matrix, main = self.matrices[name], name == "weights"
             if slide:
-                tallest, room = (30.0, 200) if self.step == "overview" else (24.0, 130)
+                tallest, room = (30.0, 200) if self.step == "overview" else (22.0, 112)
             else:
                 tallest, room = 31.0, 320 if main else 190
             panel = Panel(
                 hue=_HUES.get(name, NEUTRAL),
                 height=min(tallest, room / matrix.values.shape[0]),
                 row_labels=main or (slide and self.step != "overview"),
-                column_labels=main and self.step in labelled,
+                column_labels=main and self.step == "overview",  # elsewhere the detail needs the room
             )
             with place:
                 matrices.show(
@@ -235,12 +233,14 @@ class Derivation:
     def _detail(self) -> None:
         """The step's formula and why, beside the arithmetic of the chosen cell."""
         formula, why = EXPLAINED[self.step]
+        if view.now().presenting:
+            why = f"{why.partition('. ')[0].rstrip('.')}."  # the speaker says the rest
         left, right = st.columns([1.1, 1])
         with left:
             st.latex(formula)
             st.markdown(why)
             if self.step == "project":
-                controls.choice("Work out a cell of", PROJECTIONS, "of", PROJECTIONS[0])
+                controls.choice("Work out a cell of", PROJECTIONS, "of", PROJECTIONS[0], label_visibility="collapsed")
         with right:
             st.html(self.arithmetic(self.step))
 

@@ -16,7 +16,7 @@ STYLED_UP_TO = 64 * 64
 """Cells up to which a table shows a real minus sign, six decimals and −∞: the longest sentence squared."""
 
 
-def heading(name: str, sentence: str) -> DeltaGenerator:
+def heading(name: str, sentence: str, in_order: tuple[str, ...] = ()) -> DeltaGenerator:
     """Title of a page, the one sentence that it is about, and what can be done with all of it.
 
     Parameters
@@ -25,6 +25,8 @@ def heading(name: str, sentence: str) -> DeltaGenerator:
         Of the page.
     sentence : str
         Markdown, our own words.
+    in_order : tuple of str
+        Its steps, where their order depends on a control; else the page's own.
 
     Returns
     -------
@@ -34,12 +36,12 @@ def heading(name: str, sentence: str) -> DeltaGenerator:
     page = steps.page_named(name)
     presenting = view.now().presenting
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        st.header(page.title, anchor=False, width="content")
+        st.title(page.title, anchor=False, width="content")
         beside = st.container(width="content", key="away_check" if presenting else None)
         if presenting:
-            steps.bar(page, page.steps)
+            steps.bar(page, in_order or page.steps)
         toolbar.buttons()
-    if not presenting or shown.now().step == page.steps[0]:
+    if not presenting or shown.now().step == (in_order or page.steps)[0]:
         st.markdown(sentence)
     return beside
 
@@ -79,7 +81,7 @@ def subheading(text: str) -> None:
         Our own words.
     """
     with steps.section(steps.PAGE_ONLY):
-        st.subheader(text, anchor=False)
+        st.header(text, anchor=False)
 
 
 def to_notice(text: str) -> None:
@@ -159,7 +161,7 @@ def keep(matrices: Mapping[str, Matrix], code: Mapping[str, object]) -> None:
 
 @contextmanager
 def disclosure(title: str, key: str) -> Iterator[bool]:
-    """Something that opens under a line, and costs nothing while it is closed; always open on a slide.
+    """Something that opens under a line, and costs nothing while it is closed.
 
     Parameters
     ----------
@@ -173,9 +175,6 @@ def disclosure(title: str, key: str) -> Iterator[bool]:
     bool
         Whether what belongs inside is to be drawn.
     """
-    if view.now().presenting:
-        yield True
-        return
     with st.expander(title, key=key, on_change="rerun") as expander:
         yield bool(expander.open)
 

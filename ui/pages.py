@@ -34,6 +34,8 @@ class Page:
 
 
 _ATTENTION = {"text": " ".join(ATTENTION_WORDS), "d": 4, "heads": 2, "seed": 0}
+BLOCK_STEPS = ("norm 1", "attention", "add 1", "norm 2", "expand", "bend", "contract", "add 2")
+"""The parts of a block with the norm before each; `ui.block_walk` has their order with the norm after it."""
 DERIVATION = ("overview", "project", "score", "scale", "softmax", "mix")
 """The computation of one head in the order in which it is derived."""
 
@@ -90,6 +92,27 @@ PAGES = (
         | {"text": " ".join(ORDER_WORDS), "seed": 3, "head": "0", "order": "3 1 2 0", "positions": "sinusoidal"}
         | {"word": "0 dog", "feature": "0", "entry": "0"},
         ("without", "with", "encoding", "guess"),
+    ),
+    Page(
+        "multi_head",
+        "Multi-head attention",
+        "Attention",
+        ":material/hub:",
+        "What do several heads see that one does not?",
+        _ATTENTION | {"head": "0", "query": "0 Meera", "key": "3 new", "entry": "0"},
+        ("heads", "join", "average", "one wide head", "wrong split", "guess"),
+        ("d", "heads"),
+    ),
+    Page(
+        "encoder_block",
+        "Encoder block",
+        "Transformer",
+        ":material/layers:",
+        "What happens to a word on its way through a block?",
+        _ATTENTION
+        | {"word": "0 Meera", "entry": "0", "unit": "0", "norm": "pre", "activation": "gelu", "factor": "2"}
+        | {"step": "norm 1"},
+        (*BLOCK_STEPS, "guess"),
     ),
     Page(
         "parameter_count",

@@ -26,7 +26,7 @@ _STYLE = string.Template("""
 .lines {max-height: 6rem; overflow: auto;}
 [data-testid="stMain"] {overflow-anchor: none;}
 [data-testid="stPageLink"] p {white-space: normal; overflow: visible;}
-@media (max-width: 640px) {.katex-display {font-size: .72em;}}
+@media (max-width: 640px) {.katex-display {font-size: .62em;}}
 .worked td:nth-child(2):has(.bar) {text-align: left; width: 100%;}
 .bar {display: inline-block; height: .7em; background: $SCALED; border-radius: .1em;}
 .label {display: inline-block; min-width: 5.5rem; color: $NEUTRAL; font-size: .82rem;}

@@ -13,11 +13,9 @@ _SHARE, _TAKE_HOME = "share", "take_home"
 
 
 def buttons() -> None:
-    """The buttons beside the title; in a presentation the one that ends it."""
+    """The buttons beside the title."""
     if view.now().presenting:
-        with st.container(width="content", key="toolbar"):
-            st.button("Leave", on_click=view.present, args=(False,), key="leave", shortcut="Esc")
-        return
+        return  # the bar at the foot has the one that ends it
     with st.container(horizontal=True, gap="xsmall", width="content", key="toolbar"):
         st.button("Share", icon=":material/share:", on_click=_ask, args=(_SHARE,), key=_SHARE)
         st.button("Take home", icon=":material/download:", on_click=_ask, args=(_TAKE_HOME,), key=_TAKE_HOME)
@@ -28,6 +26,10 @@ def _ask(what: str) -> None:
     st.session_state[_ASKED] = what
 
 
+def _dismissed() -> None:
+    st.session_state.pop(_ASKED, None)
+
+
 def open_asked(record: Shown) -> None:
     """Open what a button has asked for, with the state that is on the screen.
 
@@ -36,14 +38,15 @@ def open_asked(record: Shown) -> None:
     record : Shown
         What the page has just shown.
     """
-    asked = st.session_state.pop(_ASKED, None)
+    # Until it is dismissed: the page runs again by itself once PyTorch is there, and what is open must stay open.
+    asked = st.session_state.get(_ASKED)
     if asked == _SHARE:
         _share(record)
     elif asked == _TAKE_HOME:
         _take_home(record)
 
 
-@st.dialog("Share this page", width="large", icon=":material/share:")
+@st.dialog("Share this page", width="large", icon=":material/share:", on_dismiss=_dismissed)
 def _share(record: Shown) -> None:
     left, right = st.columns([1, 1], vertical_alignment="center")
     hidden = view.now().hidden
@@ -102,7 +105,7 @@ def _copy_button(link: str) -> str:
     )
 
 
-@st.dialog("Take it home", width="large", icon=":material/download:")
+@st.dialog("Take it home", width="large", icon=":material/download:", on_dismiss=_dismissed)
 def _take_home(record: Shown) -> None:
     if not record.code:
         st.info("This page shows no numbers with these settings; it says why, and there is nothing to take home.")

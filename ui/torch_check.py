@@ -9,6 +9,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.agreement import Agreement
+from ui import view
 
 _ASKED = "_torch_asked"
 _lock = threading.Lock()
@@ -53,6 +54,8 @@ def show(check: Callable[[], Agreement], what: str, on_request: bool = False) ->
         Leave PyTorch (seconds, and hundreds of megabytes) unloaded until the reader asks. Once it is loaded for
         anybody, checking costs milliseconds and happens by itself.
     """
+    if view.now().presenting:
+        return  # a slide has no room for it
     if on_request and not _ready() and not st.session_state.get(_ASKED):
         st.button("Check against PyTorch", on_click=_ask, help=what)
         return

@@ -165,7 +165,11 @@ html {font-size: 22px !important;}
 .st-key-speaker :is(.stSlider, .stNumberInput, .stTextInput) {display: flex; align-items: center; gap: .7rem;}
 .st-key-speaker label {white-space: nowrap; margin: 0;}
 .st-key-speaker .stSlider > div {flex: 1;}
-h2 {padding: 0 !important; font-size: 1.5rem !important;}
+.st-key-control_step button {padding: .1rem .35rem;}
+.st-key-control_step p {font-size: 20px !important;}
+.st-key-control_step kbd {font-size: .7rem;}
+.st-key-leave {margin-left: auto;}
+h1 {padding: 0 !important; font-size: 1.5rem !important;}
 [class*="st-key-away_"], .no_slide,
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-away_"]), [data-testid="stElementContainer"]:has(.no_slide)
   {display: none !important;}

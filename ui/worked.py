@@ -68,6 +68,7 @@ def products(
     labels: Sequence[str] = (),
     picked: int | None = None,
     product: str = "",
+    bias: float | None = None,
 ) -> str:
     """A sum of products, each with its two operands: a dot product, a projection, a mixture of values.
 
@@ -87,6 +88,8 @@ def products(
         Row to mark.
     product : str
         HTML of the name of the products; empty for the names of the operands with a sign between them.
+    bias : float or None
+        Added to the sum.
 
     Returns
     -------
@@ -106,8 +109,10 @@ def products(
     ]
     if left.size > LONGEST:
         rows.append([f"{left.size - LONGEST} more", "", "", three(float(each[LONGEST:].sum()))])
+    if bias is not None:
+        rows.append(["bias", "", "", three(bias)])
     header = [counted, names[0], names[1], product or f"{names[0]} × {names[1]}"]
-    return table(header, rows, [result, "", "", three(float(left @ right))], picked)
+    return table(header, rows, [result, "", "", three(float(left @ right) + (bias or 0.0))], picked)
 
 
 def mixture(labels: Sequence[str], weights: ArrayLike, values: ArrayLike, picked: int | None = None) -> str:
@@ -133,6 +138,43 @@ def mixture(labels: Sequence[str], weights: ArrayLike, values: ArrayLike, picked
     True
     """
     return products(KEY, ("weight", V), (weights, values), "output", labels, picked, "product")
+
+
+def contributions(parts: ArrayLike, picked: int, shares: ArrayLike) -> str:
+    """One number of a layer's output as the sum of what each head adds to it.
+
+    Parameters
+    ----------
+    parts : array_like of shape (head,)
+        What each head adds to this number.
+    picked : int
+        The head to mark.
+    shares : array_like of shape (head,)
+        Length of what each head adds to the whole vector.
+
+    Returns
+    -------
+    str
+        HTML table.
+
+    Examples
+    --------
+    >>> "0.500" in contributions([0.75, -0.25], 0, [1.0, 2.0])
+    True
+    """
+    added, lengths = np.asarray(parts, dtype=np.float64), np.asarray(shares, dtype=np.float64)
+    longest = lengths.max(initial=0.0) or 1.0
+    rows = [
+        [
+            str(head),
+            three(added[head]),
+            f'<span class="bar" style="width:{max(2.5 * lengths[head] / longest, 0.05):.2f}rem"></span>',
+            three(lengths[head]),
+        ]
+        for head in range(added.size)
+    ]
+    header = ["head", "adds", "", "length"]
+    return table(header, rows, ["output", three(float(added.sum())), "", ""], picked)
 
 
 def scaled(score: float, scaled_score: float, d_head: int, masked: bool = False) -> str:
@@ -194,7 +236,8 @@ def softmax_row(labels: Sequence[str], scaled_scores: ArrayLike, weights: ArrayL
         [literal(label), three(scores[j]), three(exponentials[j]), three(shares[j])] for j, label in enumerate(labels)
     ]
     total = ["row sum", "", three(float(exponentials.sum())), three(float(shares.sum()))]
-    header = ["key", "s", f"e<sup>s {'−' if largest >= 0 else '+'} {three(abs(float(largest)))}</sup>", "weight"]
+    less = f" {'−' if largest > 0 else '+'} {three(abs(float(largest)))}" if largest else ""
+    header = ["key", "s", f"e<sup>s{less}</sup>", "weight"]
     return table(header, rows, total, picked)
 
 
@@ -291,7 +334,104 @@ def subtraction(names: tuple[str, str, str], values: tuple[float, float]) -> str
     first, second = values
     gap = first - second
     said = f"{gap:.1e}".replace("-", "−") if 0 < abs(gap) < 5e-7 else _six(gap)
-    return _line(f"{names[2]} = {names[0]} − {names[1]} = {_six(first)} − {_six(second)} = <b>{said}</b>")
+    taken = _six(second) if second >= 0 else f"({_six(second)})"
+    return _line(f"{names[2]} = {names[0]} − {names[1]} = {_six(first)} − {taken} = <b>{said}</b>")
+
+
+def addition(names: tuple[str, str, str], values: tuple[float, float]) -> str:
+    """One number and another.
+
+    Parameters
+    ----------
+    names : tuple of three str
+        HTML: of the two numbers and of the result.
+    values : tuple of two float
+        The numbers.
+
+    Returns
+    -------
+    str
+        HTML paragraph.
+
+    Examples
+    --------
+    >>> "= <b>3.000000</b>" in addition(("x", "attention", "sum"), (1.0, 2.0))
+    True
+    """
+    first, second = values
+    added = f"{_six(first)} + {_six(second)}" if second >= 0 else f"{_six(first)} − {_six(-second)}"
+    return _line(f"{names[2]} = {names[0]} + {names[1]} = {added} = <b>{_six(first + second)}</b>")
+
+
+def normed(row: ArrayLike, feature: int, gain: float, shift: float, eps: float) -> str:
+    """One number of a layer norm, from the row that it stands in.
+
+    Parameters
+    ----------
+    row : array_like of shape (d_model,)
+        What is normed: one word's vector.
+    feature : int
+        Which number of it.
+    gain, shift : float
+        Learned, of this feature.
+    eps : float
+        Added to the variance.
+
+    Returns
+    -------
+    str
+        HTML: mean, variance, the number brought to mean 0 and variance 1, then scaled and shifted.
+
+    Examples
+    --------
+    >>> "= <b>1.732005</b>" in normed([1, 0, 0, 0], 0, 1.0, 0.0, 1e-5)
+    True
+    """
+    values = np.asarray(row, dtype=np.float64)
+    mean, variance = float(values.mean()), float(values.var())
+    own = float(values[feature])
+    unit = (own - mean) / np.sqrt(variance + eps)
+    minus = f"− {_six(mean)}" if mean >= 0 else f"+ {_six(-mean)}"
+    offset = f"+ {_six(shift)}" if shift >= 0 else f"− {_six(-shift)}"
+    width = f'<span class="width">{values.size}</span>'
+    return "".join(
+        _line(said)
+        for said in (
+            f"mean of the word's {width} numbers = {_six(mean)}",
+            f"variance = {_six(variance)}",
+            f"({_six(own)} {minus}) ÷ √({_six(variance)} + {eps:g}) = {_six(unit)}",
+            f"× gain {_six(gain)} {offset} (shift) = <b>{_six(unit * gain + shift)}</b>",
+        )
+    )
+
+
+def bent(value: float, activation: str, result: float) -> str:
+    """One number before and after the bend of the feed-forward part.
+
+    Parameters
+    ----------
+    value, result : float
+        Before and after.
+    activation : "gelu" or "relu"
+        The bend.
+
+    Returns
+    -------
+    str
+        HTML paragraph.
+
+    Examples
+    --------
+    >>> "max(0, −2.000000) = <b>0.000000</b>" in bent(-2.0, "relu", 0.0)
+    True
+    """
+    if activation == "relu":
+        return _line(f"ReLU(h) = max(0, {_six(value)}) = <b>{_six(result)}</b>")
+    share = result / value if value else 0.5
+    return (
+        _line(f"GELU(h) = h · Φ(h) = {_six(value)} × {_six(share)} = <b>{_six(result)}</b>")
+        + '<p class="quiet">Φ(h): the share of a standard normal that lies below h.</p>'
+    )
 
 
 def movement(before: ArrayLike, after: ArrayLike) -> str:

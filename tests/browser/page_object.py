@@ -32,7 +32,7 @@ SETTLED = """() => {
   const app = document.querySelector('[data-testid=stApp]');
   if (app?.dataset.testScriptState !== 'notRunning' || app.dataset.testConnectionState !== 'CONNECTED') return false;
   if (document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner], [data-stale=true]')) return false;
-  if (!document.querySelector('[data-testid=stMain] h2')) return false;
+  if (!document.querySelector('[data-testid=stMain] h1')) return false;
   const charts = [...document.querySelectorAll('[data-testid=stVegaLiteChart]')];
   if (charts.some(chart => !chart.querySelector('svg.marks, canvas.marks'))) return false;
   return performance.now() - window.__changed > 120;
@@ -138,7 +138,7 @@ class Dashboard:
 
     def heading(self) -> Locator:
         """The title of the page."""
-        return self.page.get_by_test_id("stMain").locator("h2")
+        return self.page.get_by_test_id("stMain").locator("h1")
 
     def sidebar(self) -> dict[str, str]:
         """What the four controls of the sidebar show, by their name in the link."""

@@ -1,5 +1,6 @@
 """The reader's random numbers: a word keeps its vector whatever else changes."""
 
+import dataclasses
 import hashlib
 import os
 import subprocess
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.attention import attend
-from core.examples import ATTENTION_WORDS, ORDER_WORDS, draw_example, draw_position_embedding
+from core.encoder_block import encoder_block
+from core.examples import ATTENTION_WORDS, ORDER_WORDS, draw_block, draw_example, draw_position_embedding
 from core.masks import causal_mask
 from core.multi_head import multi_head_attention
 
@@ -186,3 +188,30 @@ def test_position_embedding_refuses_a_negative_number(sizes):
     given = f"{sizes[0]}, {sizes[1]} and {sizes[2]}"
     with pytest.raises(ValueError, match=f"must not be negative; got {given}"):
         draw_position_embedding(*sizes)
+
+
+def test_a_block_holds_the_heads_of_the_other_pages_and_parameters_that_no_word_changes():
+    words = ("dog", "bites", "man")
+    x, parameters = draw_block(words, 3, 5, 7, seed=11)
+    example = draw_example(words, 3, 5, seed=11)
+    np.testing.assert_array_equal(x, example.x)
+    for name in ("w_q", "w_k", "w_v"):
+        for head in range(5):
+            np.testing.assert_array_equal(
+                getattr(parameters, name)[:, 3 * head : 3 * head + 3], getattr(example, name)[head]
+            )
+    assert parameters.w_1.shape == (15, 7)
+    assert not parameters.b_q.any()
+    assert parameters.b_1.all()
+    _, others = draw_block(("man",), 3, 5, 7, seed=11)
+    for field in dataclasses.fields(parameters):
+        np.testing.assert_array_equal(getattr(others, field.name), getattr(parameters, field.name))
+    assert (draw_block(words, 3, 5, 7, seed=12)[1].w_1 != parameters.w_1).all()
+
+
+def test_the_heads_of_a_post_norm_block_are_those_of_multi_head_attention():
+    words = ("the", "cat", "saw", "the", "dog")
+    x, parameters = draw_block(words, 3, 7, 11, seed=2)
+    example = draw_example(words, 3, 7, seed=2)
+    heads = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v)
+    np.testing.assert_allclose(encoder_block(x, parameters, 7, "post").joined, heads.joined, rtol=0, atol=1e-12)

@@ -9,7 +9,7 @@ from torch import nn
 
 from core.attention import attend
 from core.masks import causal_mask
-from core.multi_head import merge_heads, multi_head_attention, split_heads
+from core.multi_head import head_contributions, merge_heads, multi_head_attention, split_heads
 
 BATCH, HEAD, POSITION, D_HEAD = 2, 3, 5, 7
 D_MODEL = HEAD * D_HEAD
@@ -171,3 +171,18 @@ def test_multi_head_attention_names_the_projection_that_does_not_fit(parts, numb
 def test_multi_head_attention_refuses_a_single_row(parts):
     with pytest.raises(ValueError, match="got"):
         multi_head_attention(np.ones(D_MODEL), *parts[1:])
+
+
+def test_what_the_heads_add_sums_to_the_output():
+    rng = np.random.default_rng(5)
+    outputs, w_o = rng.normal(size=(2, 3, 5, 7)), rng.normal(size=(21, 11))
+    parts = head_contributions(outputs, w_o)
+    assert parts.shape == (2, 3, 5, 11)
+    np.testing.assert_allclose(parts.sum(axis=-3), merge_heads(outputs) @ w_o, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(parts[1, 2, 4], outputs[1, 2, 4] @ w_o[14:21], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(("outputs", "w_o"), [((3, 5, 7), (20, 11)), ((5, 7), (7, 11))])
+def test_contributions_of_other_shapes_are_refused(outputs, w_o):
+    with pytest.raises(ValueError, match=r"w_o must have shape|head_outputs needs the axes"):
+        head_contributions(np.zeros(outputs), np.zeros(w_o))

@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from core.encoder_block import draw_parameters
+from core.encoder_block import draw_parameters, encoder_block
 from core.masks import causal_mask
+from core.multi_head import multi_head_attention
 from core.torch_reference import (
     attention,
+    block_stages,
     causal_output,
     count_parameters,
     encoder_layer,
+    multi_head,
     projection,
     softmax_and_jacobian_norm,
 )
@@ -169,3 +172,25 @@ def test_count_parameters_counts_what_a_real_layer_holds():
 
 def test_count_parameters_of_a_huge_block_allocates_nothing():
     assert count_parameters(2**17, 1, 2**19) == 4 * 2**34 + 2 * 2**36 + 9 * 2**17 + 2**19
+
+
+@pytest.mark.parametrize("norm_position", ["pre", "post"])
+@pytest.mark.parametrize("activation", ["gelu", "relu"])
+def test_every_stage_that_pytorch_lets_out_is_named_as_ours_and_equals_it(norm_position, activation):
+    x, parameters = np.random.default_rng(3).normal(size=(5, 14)), draw()
+    found = block_stages(x, parameters, 2, norm_position, activation)
+    ours = encoder_block(x, parameters, 2, norm_position, activation)
+    of_norm = {"pre": {"attention_input", "feed_forward_input"}, "post": {"feed_forward_input"}}[norm_position]
+    common = {"attention_output", "after_attention", "hidden", "activated", "feed_forward_output", "output"}
+    assert set(found) == common | of_norm
+    for name, array in found.items():
+        np.testing.assert_allclose(array, getattr(ours, name), rtol=0, atol=1e-12, err_msg=name)
+
+
+def test_multi_head_gives_every_head_on_its_own():
+    rng = np.random.default_rng(4)
+    x, w_q, w_k, w_v = rng.normal(size=(5, 21)), *rng.normal(size=(3, 7, 21, 3))
+    w_o = rng.normal(size=(21, 21))
+    found, ours = multi_head(x, w_q, w_k, w_v, w_o), multi_head_attention(x, w_q, w_k, w_v, w_o)
+    np.testing.assert_allclose(found["weights"], ours.heads.weights, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found["output"], ours.output, rtol=0, atol=1e-11)

@@ -14,7 +14,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.testing.v1 import AppTest, app_test
 
-from ui import toolbar
+from ui import pages, toolbar
+from ui.pages import HOME
 
 # Streamlit collects all garbage after every run: the larger part of a test's time once PyTorch is loaded.
 script_runner.gc = SimpleNamespace(collect=lambda *_: 0)
@@ -38,7 +39,7 @@ class KnownPages(PagesManager):
 app_test.PagesManager = KnownPages
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("home", "query_key_value", "scaling_sweep", "causal_mask", "order_blindness", "parameter_count")
+PAGES = tuple(page.name for page in (HOME, *pages.PAGES))
 
 
 def script(name):

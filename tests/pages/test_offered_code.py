@@ -39,10 +39,14 @@ def draw_settings(page, rng, sentence):
     if page == "scaling_sweep":
         dims = [size for size in SWEEP_DIMS[:11] if one_of((True, False))]
         return shared | {"keys": one_of((2, 3, 5, 8, 16)), "draws": 50, "dims": dims}
+    if page == "encoder_block":
+        return shared | sides | {"norm": one_of(("pre", "post")), "activation": one_of(("gelu", "relu"))}
     own = shared | sides | {"head": number(0, heads - 1)}
     if page == "order_blindness":
         order = write_order(tuple(int(position) for position in rng.permutation(n)))
         return own | {"order": order, "positions": one_of(("sinusoidal", "learned table", "rotary"))}
+    if page == "multi_head":
+        return own
     own["query"] = number(0, n - 1)
     if page == "query_key_value":
         return own | {"key": number(0, n - 1), "feature": number(0, d - 1)}

@@ -32,7 +32,7 @@ SIZES = {
     "equal": ("64", "1"),
     "64 words": ("64", "12"),
 }
-USES_WORDS = {"home", "query_key_value", "causal_mask", "order_blindness"}
+USES_WORDS = {"home", "query_key_value", "causal_mask", "order_blindness", "multi_head", "encoder_block"}
 
 
 def words_of(text):
@@ -52,7 +52,7 @@ def test_every_text_on_every_page(name, kind):
     d, heads = SIZES.get(kind, ("4", "2"))
     at = open_page(name, text=TEXTS[kind], d=d, heads=heads)
     words = words_of(TEXTS[kind])
-    assert at.header[0].value
+    assert at.title[0].value
     assert said(at, "analysed")
     assert_finite(at)
     if name not in USES_WORDS:
@@ -88,7 +88,7 @@ def test_words_are_in_the_data_and_never_in_a_specification(name):
 def test_words_are_never_markdown(name):
     """Nothing of the reader's goes where Markdown or LaTeX is read."""
     at = open_page(name, text=MARKED)
-    for kind in ("markdown", "latex", "info", "header", "subheader"):
+    for kind in ("markdown", "latex", "info", "title", "header"):
         assert not any("qz" in element.value for element in at.get(kind)), kind
 
 

@@ -14,6 +14,8 @@ COMPARED = {
     "scaling_sweep": "softmax_and_jacobian_norm",
     "causal_mask": "attention",
     "order_blindness": "attention",
+    "multi_head": "multi_head",
+    "encoder_block": "block_stages",
     "parameter_count": "count_parameters",
 }
 """Page to the function of `core.torch_reference` that it asks."""

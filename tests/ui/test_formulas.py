@@ -4,42 +4,12 @@ import re
 
 import pytest
 
-from core.attention import self_attention
-from core.examples import draw_example
 from core.parameter_count import PRESETS, encoder_block_parameters
 from core.scaling import single_draws
 from tests.pages.reading import plain, table_rows
+from tests.ui.written import assert_written
 from ui import formulas
 from ui.literal import literal
-
-CASES = {
-    "lesson": (("Meera", "bought", "a", "new", "bat"), 4, 2, 0, 0, (0, 3)),
-    "lesson, head 1": (("Meera", "bought", "a", "new", "bat"), 4, 2, 0, 1, (4, 0)),
-    "one word": (("word",), 1, 1, 5, 0, (0, 0)),
-    "repeated words": (("the", "cat", "saw", "the", "dog"), 7, 3, 9, 2, (3, 0)),
-    "d = 64": (("dog", "bites", "man"), 64, 12, 3, 11, (2, 1)),
-}
-
-
-@pytest.fixture(params=CASES.values(), ids=CASES.keys())
-def case(request):
-    words, d_head, n_heads, seed, head, cell = request.param
-    example = draw_example(words, d_head, n_heads, seed)
-    run = self_attention(example.x, example.w_q[head], example.w_k[head], example.w_v[head])
-    return words, d_head, run, cell
-
-
-def number(text):
-    """A written number, real minus sign and all, and half of its last digit."""
-    digits = len(text.partition(".")[2])
-    return float(text.replace("−", "-")), 0.5 * 10**-digits * (1 + 1e-9)
-
-
-def assert_written(texts, values):
-    assert len(texts) == len(values)
-    for text, value in zip(texts, values, strict=True):
-        written, half = number(text)
-        assert abs(written - value) <= half, (text, value)
 
 
 def test_shares_fall_and_add_up(case):

@@ -6,41 +6,13 @@ import re
 import numpy as np
 import pytest
 
-from core.attention import self_attention
-from core.examples import draw_example
+from core.feed_forward import gelu
+from core.layer_norm import layer_norm
 from core.masks import causal_mask
 from core.positions import rotation_angles, sinusoidal_encoding
 from tests.pages.reading import plain, table_rows
+from tests.ui.written import assert_written
 from ui import worked
-
-CASES = {
-    "lesson": (("Meera", "bought", "a", "new", "bat"), 4, 2, 0, 0, (0, 3)),
-    "lesson, head 1": (("Meera", "bought", "a", "new", "bat"), 4, 2, 0, 1, (4, 0)),
-    "one word": (("word",), 1, 1, 5, 0, (0, 0)),
-    "repeated words": (("the", "cat", "saw", "the", "dog"), 7, 3, 9, 2, (3, 0)),
-    "d = 64": (("dog", "bites", "man"), 64, 12, 3, 11, (2, 1)),
-}
-
-
-@pytest.fixture(params=CASES.values(), ids=CASES.keys())
-def case(request):
-    words, d_head, n_heads, seed, head, cell = request.param
-    example = draw_example(words, d_head, n_heads, seed)
-    run = self_attention(example.x, example.w_q[head], example.w_k[head], example.w_v[head])
-    return words, d_head, run, cell
-
-
-def number(text):
-    """A written number, real minus sign and all, and half of its last digit."""
-    digits = len(text.partition(".")[2])
-    return float(text.replace("−", "-")), 0.5 * 10**-digits * (1 + 1e-9)
-
-
-def assert_written(texts, values):
-    assert len(texts) == len(values)
-    for text, value in zip(texts, values, strict=True):
-        written, half = number(text)
-        assert abs(written - value) <= half, (text, value)
 
 
 def test_dot_product(case):
@@ -135,6 +107,36 @@ def test_a_sinusoid_is_worked_out(position, feature, width):
     written_angle, written_value = re.search(rf"{name}\(([\d.]+)\) =\s+(\S+)", text).groups()
     assert_written([written_angle, written_value], [angle, value])
     assert f"÷ 10,000 2·{feature // 2}/{width}" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("gain", "shift"), [(1.25, 0.5), (0.75, -0.5)])
+def test_a_layer_norm_is_worked_out(gain, shift):
+    row = np.array([0.5, -2.0, 3.0, 1.5, -0.25])
+    text = " ".join(plain(worked.normed(row, 3, gain, shift, 1e-5)).split())
+    unit = (row[3] - row.mean()) / np.sqrt(row.var() + 1e-5)
+    assert "mean of the word's 5 numbers = 0.550000" in text
+    assert_written([re.search(r"variance = (\S+)", text)[1]], [row.var()])
+    assert_written([re.search(r"1e-05\) = (\S+)", text)[1]], [unit])
+    assert_written([text.split()[-1]], [layer_norm(row, np.full(5, gain), np.full(5, shift))[3]])
+
+
+def test_an_addition_shows_the_sign_of_what_is_added():
+    text = " ".join(plain(worked.addition(("X", "attention", "sum 1"), (1.5, -0.25))).split())
+    assert text == "sum 1 = X + attention = 1.500000 − 0.250000 = 1.250000"
+
+
+@pytest.mark.parametrize("value", [-1.5, 0.0, 2.0])
+def test_a_bend_is_worked_out(value):
+    text = " ".join(plain(worked.bent(value, "gelu", float(gelu(value)))).split())
+    product = re.search(r"= (\S+) × (\S+) = (\S+)", text).groups()
+    assert_written(product, [value, (1 + math.erf(value / math.sqrt(2))) / 2, gelu(value)])
+    assert f"= {max(value, 0):.6f}" in " ".join(plain(worked.bent(value, "relu", max(value, 0.0))).split())
+
+
+def test_a_sum_with_a_bias_tells_it():
+    _, *rows, total = table_rows(worked.products("c", ("x", "w"), ([1.0, 2.0], [3.0, 5.0]), "h", bias=-0.5))
+    assert rows[-1] == ["bias", "", "", "−0.500"]
+    assert total[3] == "12.500"
 
 
 @pytest.mark.parametrize(("position", "pair", "width"), [(0, 0, 2), (3, 1, 5), (13, 2, 7)])

@@ -93,7 +93,14 @@ def parameters_chart(n_tensors: int, row_height: int = 22) -> Spec:
     dark = " : ".join(f"datum.part === '{part}' ? '{hue.dark}'" for part, hue in PART_HUES.items()) + " : '#FFFFFF'"
     sort = alt.EncodingSortField(field="order", op="min", order="ascending")
     axis = alt.Axis(
-        title=None, ticks=False, domain=False, labelColor=TEXT, labelFontSize=13, labelLimit=140, labelOverlap=False
+        title=None,
+        ticks=False,
+        labelFlush=False,
+        domain=False,
+        labelColor=TEXT,
+        labelFontSize=13,
+        labelLimit=140,
+        labelOverlap=False,
     )
     y = alt.Y(field="tensor", type="nominal", sort=sort, axis=axis)
     tooltip = [

@@ -461,6 +461,7 @@ def _position(
             ticks=False,
             domain=False,
             labels=labels,
+            labelFlush=False,  # else the first and last label leave their row
             labelColor=TEXT,
             titleColor=themed(hue),
             labelLimit=110 * type_size,

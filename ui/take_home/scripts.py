@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from ui import pages
+from ui.pages import HOME
+
 SOURCES = Path(__file__).parent / "sources"
 
-PAGES = ("home", "query_key_value", "scaling_sweep", "causal_mask", "order_blindness", "parameter_count")
+PAGES = tuple(page.name for page in (HOME, *pages.PAGES))
 """Pages that have a source; each also has a twin by PyTorch."""
 
 _WIDTH = 100

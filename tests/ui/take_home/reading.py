@@ -7,8 +7,10 @@ import numpy as np
 
 from core.agreement import row_differences
 from core.attention import attend, self_attention
-from core.examples import ORDER_WORDS, draw_example, draw_position_embedding
+from core.encoder_block import encoder_block
+from core.examples import ORDER_WORDS, draw_block, draw_example, draw_position_embedding
 from core.masks import ALIGNMENTS, causal_mask
+from core.mistakes import split_heads_by_reshape_alone
 from core.multi_head import multi_head_attention
 from core.order import run_two_orders
 from core.parameter_count import encoder_block_parameters
@@ -224,11 +226,59 @@ def parameter_count(values):
     }
 
 
+def encoder_block_page(values):
+    d_model = values["d_head"] * values["n_heads"]
+    words, d_ff = tuple(values["words"]), values["factor"] * d_model
+    x, parameters = draw_block(words, values["d_head"], values["n_heads"], d_ff, values["seed"])
+    block = encoder_block(x, parameters, values["n_heads"], values["norm_position"], values["activation"])
+    sum_1, sum_2 = x + block.attention_output, block.after_attention + block.feed_forward_output
+    made = {"joined": block.joined, "attention": block.attention_output, "sum 1": sum_1}
+    wide = {"hidden": block.hidden, "activated": block.activated, "feed-forward": block.feed_forward_output}
+    if values["norm_position"] == "pre":
+        first = {"X": x, "norm 1": block.attention_input} | made | {"norm 2": block.feed_forward_input}
+        found = first | wide | {"sum 2": sum_2}
+    else:
+        found = {"X": x} | made | {"norm 1": block.after_attention} | wide | {"sum 2": sum_2, "norm 2": block.output}
+    turned, rows = values["queries_in"] == "columns", ("word", name_words(words))
+    return {
+        name: matrix(
+            array, rows, ("unit" if name in ("hidden", "activated") else "feature", range(array.shape[1])), turned
+        )
+        for name, array in found.items()
+    }
+
+
+def multi_head(values):
+    d_head, n_heads, seed, words = values["d_head"], values["n_heads"], values["seed"], tuple(values["words"])
+    example, _ = _head(values)
+    w_o = draw_block(words, d_head, n_heads, 1, seed)[1].w_o
+    found = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v, w_o)
+    wide = draw_example(words, d_head * n_heads, 1, seed)
+    alone = self_attention(wide.x, wide.w_q[0], wide.w_k[0], wide.w_v[0]).attention.weights
+    q, k, v = (np.hstack(list(example.x @ w)) for w in (example.w_q, example.w_k, example.w_v))
+    wrong = attend(*(split_heads_by_reshape_alone(array, n_heads) for array in (q, k, v))).weights
+    names = name_words(words)
+    queries, keys, rows = ("query", names), ("key", names), ("word", names)
+    features = ("feature", range(d_head * n_heads))
+    blocks = {f"weights of head {head}": (found.heads.weights[head], queries, keys) for head in range(n_heads)}
+    blocks |= {
+        "joined": (found.joined, rows, features),
+        "W_o": (w_o, ("joined feature", range(d_head * n_heads)), features),
+        "output": (found.output, rows, features),
+        "average of all heads": (found.heads.weights.mean(axis=0), queries, keys),
+        "one wide head": (alone, queries, keys),
+        "wrong split": (wrong[values["head"]], queries, keys),
+    }
+    return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
+
+
 EXPECTED = {
     "home": home,
     "query_key_value": query_key_value,
     "scaling_sweep": scaling_sweep,
     "causal_mask": causal_mask_page,
     "order_blindness": order_blindness,
+    "multi_head": multi_head,
+    "encoder_block": encoder_block_page,
     "parameter_count": parameter_count,
 }

@@ -53,6 +53,11 @@ def draw_settings(page, rng, sentence):
     if page == "order_blindness":
         order = one_of([int(position) for position in rng.permutation(len(words))], [*default_order(words)])
         return shared | head | turned | {"order": order, "positions": one_of("sinusoidal", "learned table", "rotary")}
+    if page == "multi_head":
+        return shared | head | turned
+    if page == "encoder_block":
+        kind = {"factor": one_of(1, 2, 4), "norm_position": one_of("pre", "post"), "activation": one_of("gelu", "relu")}
+        return shared | turned | kind
     if page == "scaling_sweep":
         dims = [int(d) for d in SWEEP_DIMS if one_of(True, False)]
         return shared | turned | {"n_keys": one_of(2, 3, 5, 8, 16), "n_draws": 50, "dims": dims}
@@ -206,6 +211,8 @@ EXTREMES = {
     "scaling_sweep": [{"words": [], "dims": [], "n_draws": 1, "n_keys": 1}],
     "causal_mask": [MANY, ONE | {"replace": 0}],
     "order_blindness": [MANY | {"order": [*range(64)]}, ONE | {"order": [0], "positions": "rotary"}],
+    "multi_head": [MANY | {"d_head": 8}, ONE],
+    "encoder_block": [MANY | {"d_head": 8}, ONE],
     "parameter_count": [{"d_model": 16384, "d_ff": 1}, {"d_model": 1, "n_heads": 1, "biases": "none"}],
 }
 
