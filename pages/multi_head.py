@@ -42,11 +42,18 @@ cell = [(query, key)]
 small = min(26.0 if n_heads <= 4 else 18.0, 150 / n)
 
 
-def picture(name: str, values: Floats, key_of_chart: str, alt: str, sets: dict[str, object] | None = None) -> None:
+def picture(
+    name: str,
+    values: Floats,
+    key_of_chart: str,
+    alt: str,
+    sets: dict[str, object] | None = None,
+    row_labels: bool = True,
+) -> None:
     """One matrix of weights that stretches to its place; a click takes its cell over."""
     matrices.show(
         Matrix(name, values, queries, keys, ramp="weights", picked=cell),
-        Panel(height=small, column_labels=False),
+        Panel(height=small, row_labels=row_labels, column_labels=False),
         key=key_of_chart,
         alt=alt,
         follow=Follow("query", "key", sets or {}),
@@ -55,7 +62,7 @@ def picture(name: str, values: Floats, key_of_chart: str, alt: str, sets: dict[s
 
 
 with steps.section("heads"):
-    across = 2 if n_heads <= 2 else 4 if n_heads <= 8 else 6
+    across = 2 if n_heads <= 2 else 4
     for first in range(0, n_heads, across):
         for place, number in zip(st.columns(across), range(first, min(first + across, n_heads)), strict=False):
             with place:

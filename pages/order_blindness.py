@@ -149,7 +149,7 @@ for step, title, run, *_ in runs:
         st.html(formulas.order_verdict(said, run.largest_difference, kind == "rotary" and d == 1))
 with steps.section(steps.PAGE_ONLY), frame.disclosure("The picked cell, worked out", "work_open") as opened:
     if opened:
-        for step, title, run, extra, turned in runs:
+        for title, run, extra, turned in (row[1:] for row in runs):
             st.html(f'<p class="line"><b>{title[0].upper()}{title[1:]}</b></p>')
             own = self_attention(example.x + extra, *projections, turn=turned)
             other = self_attention(example.x[list(order)] + extra, *projections, turn=turned)

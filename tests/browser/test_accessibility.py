@@ -139,7 +139,9 @@ def _type_sentence(text: str) -> Callable[[Page], None]:
 
 STATES = {
     "numbers open": State("query_key_value", _press("The numbers behind every picture"), "[data-testid=stDataFrame]"),
-    "comparison open": State("parameter_count", lambda page: page.locator(".agree summary").click(), ".agree[open]"),
+    "comparison open": State(
+        "query_key_value", lambda page: page.locator(".agree summary", has_text="✓").click(), ".agree[open]"
+    ),
     "navigation open": State("", _press_id("stTopNavSection"), "[data-testid=stTopNavDropdownLink]"),
     "menu open": State("", _press_id("stMainMenuButton"), "[data-testid=stMainMenuList]"),
     "sidebar on a phone": State("", _press_id("stExpandSidebarButton"), "[data-testid=stSidebarNav]", viewport=PHONE),

@@ -306,7 +306,9 @@ CHANGES = {
     "order_blindness": {"positions": "rotary", "order": "1 0 2 3 4", "head": 1},
     "scaling_sweep": {"keys": 8, "draws": 50, "dims": [64, 4]},
     "parameter_count": {"d_model": 512, "block_heads": 8, "d_ff": 2048, "layers": 6},
-    "query_key_value": {"head": 1, "query": 2, "key": 1},
+    "query_key_value": {"head": 1, "query": 2, "key": 1, "feature": 3},
+    "multi_head": {"head": 1, "query": 2, "key": 1, "entry": 5},
+    "encoder_block": {"word": 3, "entry": 5, "unit": 13, "norm": "post", "activation": "relu"},
 }
 
 
@@ -329,6 +331,8 @@ LESSON = {
         "text": "dog bites the man", "d": 4, "heads": 2, "seed": 3,
         "head": 0, "order": "3 1 2 0", "positions": "sinusoidal",
     },
+    "multi_head": DEFAULTS | {"head": 0, "query": 0, "key": 3, "entry": 0},
+    "encoder_block": DEFAULTS | {"word": 0, "entry": 0, "unit": 0, "norm": "pre", "activation": "gelu", "factor": 1},
     "parameter_count": DEFAULTS | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
 }  # fmt: skip
 
