@@ -181,7 +181,8 @@ def assert_both_orders(at, kind, word, feature):
             assert table[-1][3] == three(one.attention.output[at_row, feature])
         new, moved = other.attention.output[place, feature], own.attention.output[word, feature]
         numbers = lines[number].split("= ")[-2:]
-        assert numbers[0].strip() == f"{new:.6f} − {moved:.6f}".replace("-", "−")
+        taken = f"{moved:.6f}" if moved >= 0 else f"({moved:.6f})"
+        assert numbers[0].strip() == f"{new:.6f} − {taken}".replace("-", "−")
         if half != "without":
             assert numbers[1] == f"{new - moved:.6f}".replace("-", "−")
             assert abs(new - moved) > 0.001
@@ -353,7 +354,7 @@ def test_work_this_out_leads_to_the_cell_that_was_read(query, side):
     at = press(opened("home", side, query=NAMES[query]), "Work this out")
     weights = run_of(None).attention.weights[query]
     key = int(weights.argmax())
-    assert at.header[0].value == "Query, key, value"
+    assert at.title[0].value == "Query, key, value"
     assert values_of(at, ("head", "query", "key", "step")) == {
         "head": 2, "query": query, "key": key, "step": "softmax",
     }  # fmt: skip
