@@ -156,8 +156,13 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", STATES)
+IN_THE_DARK = ("menu open", "list open", "help shown", "sharing", "taking home", "presentation", "notice")
+"""States whose colours are not those that the walk through the pages has met."""
+
+
+@pytest.mark.parametrize(
+    ("name", "theme"), [*((name, "light") for name in STATES), *((name, "dark") for name in IN_THE_DARK)]
+)
 def test_states(browser: Browser, server: Server, name: str, theme: Literal["light", "dark"]) -> None:
     state = STATES[name]
     with open_tab(browser, server.address, state.viewport, theme) as tab:

@@ -16,11 +16,9 @@ pytestmark = pytest.mark.browser
 # The default sentence is looked at more closely, by `laptop` below.
 LINKS: dict[str, dict[str, object]] = {
     "64 words": {"text": " ".join(f"word{number}" for number in range(64))},
-    "one long word": {"text": "x" * 600},
     "wide": {"d": 64, "heads": 12},
-    "scripts": {"text": "👨‍👩‍👧‍👦 family 👍🏽 🇮🇳 مرحبا שלום क्या 我喜欢机器学习"},
+    "scripts and a long word": {"text": f"👨‍👩‍👧‍👦 family 👍🏽 🇮🇳 مرحبا שלום क्या 我喜欢机器学习 {'x' * 530}"},
     "turned": {"queries_in": "columns"},
-    "64 words, turned": {"text": " ".join(f"word{number}" for number in range(64)), "queries_in": "columns"},
 }
 
 # Links whose words do not fit, without so much as dots.
@@ -125,6 +123,16 @@ def test_default_sentence_fits_the_screen(request: pytest.FixtureRequest, screen
     assert wrong(request.getfixturevalue(screen), what) == {}
 
 
+def what_does_not_fit(tab: Dashboard) -> list[Any]:
+    """What scrolls sideways or is cut off and stays so: charts take a moment to follow the window."""
+    for _ in range(10):
+        found: list[Any] = [*tab.page.evaluate(SIDEWAYS), *tab.page.evaluate(CUT_OFF)]
+        if not found:
+            return []
+        tab.page.wait_for_timeout(300)
+    return found
+
+
 @pytest.mark.parametrize("link", LINKS)
 def test_unusual_text_fits_the_screen(browser: Browser, server: Server, link: str) -> None:
     found: dict[str, Any] = {}
@@ -134,17 +142,15 @@ def test_unusual_text_fits_the_screen(browser: Browser, server: Server, link: st
                 tab.page.set_viewport_size(viewport)
                 tab.settle()
                 tab.to_top()
-                if wider := tab.page.evaluate(SIDEWAYS):
-                    found[f"{path}: scrolls sideways on a {screen}"] = wider
-                if cut := tab.page.evaluate(CUT_OFF):
-                    found[f"{path}: cut off on a {screen}"] = cut
+                if too_large := what_does_not_fit(tab):
+                    found[f"{path} on a {screen}"] = too_large
             tab.page.set_viewport_size(LAPTOP)
     assert found == {}
 
 
 def test_dialogs_fit_a_phone(browser: Browser, server: Server) -> None:
     with open_tab(browser, server.address, PHONE) as tab:
-        tab.open("query_key_value", **LINKS["scripts"], step="softmax")
+        tab.open("query_key_value", **LINKS["scripts and a long word"], step="softmax")
         tab.agreed()
         for button, tabs in (("Share", ()), ("Take home", ("NumPy", "PyTorch", "Numbers", "Pictures"))):
             dialog = tab.open_dialog(button)
