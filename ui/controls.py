@@ -28,6 +28,9 @@ from ui.pages import PAGES
 Name = TypeVar("Name", bound=str)
 Value = TypeVar("Value")
 
+NOTHING = "none"
+"""What stands in a link for a list from which nothing is chosen; without it the link would restore the default."""
+
 MAX_TEXT = 300
 """Characters of a short text on a page."""
 
@@ -183,7 +186,7 @@ def _clean_link() -> None:
     view.set_to(asked)
     for key, expected in wrong.items():
         used = ", ".join(sorted(asked.hidden)) or "nothing hidden" if key == view.HIDE else "0"
-        _note(Ignored(key, expected, quote(st.session_state[_LINK][key]), used), None)
+        _note(Ignored(key, expected, quote(st.session_state[_LINK][key]), used), asked)
         del st.query_params[key]
     sides = st.session_state[_LINK].get(view.QUERIES_IN)
     if sides is not None and not (len(sides) == 1 and sides[0] in view.SIDES):
@@ -255,7 +258,8 @@ def _drop_answered_notices() -> None:
     """Forget the notice of every parameter whose control the reader has changed since."""
     notices: dict[str, tuple[str, object]] = st.session_state[_NOTICES]
     for key, (_, used) in list(notices.items()):
-        if key in st.session_state and st.session_state[key] != used:
+        now = view.now() if key in (view.PRESENT, view.HIDE) else st.session_state.get(key, used)
+        if now != used:
             del notices[key]
 
 
@@ -298,7 +302,7 @@ def _linked(
     record = shown.now()
     record.controls[key] = re.sub("<[^>]*>", "", label)
     if value != default:
-        record.link[key] = [_as_in_link(item) for item in (value if isinstance(value, list) else [value])]
+        record.link[key] = [_as_in_link(item) for item in (value if isinstance(value, list) else [value])] or [NOTHING]
     return value
 
 
@@ -478,6 +482,13 @@ def numbers_choice(label: str, options: Sequence[int], key: str, default: Sequen
         In the order chosen; may be empty.
     """
     numbers = [str(number) for number in options]
+    seen: set[str] = st.session_state[_SEEN]
+    if key not in seen and st.session_state[_LINK].get(key) == [NOTHING]:
+        seen.add(key)
+        st.session_state[key] = []
+        if key in st.query_params:
+            del st.query_params[key]
+        st.rerun()  # once the widget exists, Streamlit forbids all this
 
     def accepts(given: list[str]) -> bool:
         return all(text in numbers for text in given)

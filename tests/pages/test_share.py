@@ -103,6 +103,17 @@ def test_a_link_restores_every_control_and_every_number(name, records):
     assert_same(records[-1], record)
 
 
+def test_a_link_carries_a_list_from_which_nothing_is_chosen(records):
+    at = change(open_page("scaling_sweep"), dims=[])
+    record = records[-1]
+    assert record.link == {"dims": ["none"]}
+    other = follow(link_of(record), "scaling_sweep")
+    assert other.session_state["dims"] == at.session_state["dims"] == []
+    assert notices(other) == []
+    assert_same(records[-1], record)
+    assert change(other, dims=[64]).session_state["dims"] == [64]
+
+
 @pytest.mark.parametrize("kind", TEXTS)
 def test_a_link_carries_any_text(kind, records):
     """And the words in the names of pickers, and a text of the page's own."""

@@ -580,3 +580,10 @@ def test_every_text_on_slides_and_in_columns(name, kind):
         pictures = len(at.get("vega_lite_chart")) + len(at.get("image"))
         wanted = int(heads) if (name, step) == ("multi_head", "heads") else len(CHARTS[name][step])
         assert pictures == (0 if nothing_to_see else wanted), step
+
+
+def test_the_notice_of_a_bad_view_goes_when_another_view_is_taken():
+    at = open_page("causal_mask", present="yes")
+    assert len(notices(at)) == 1
+    assert len(notices(change(at, d=7))) == 1
+    assert notices(press(at, "Present")) == []
