@@ -16,7 +16,9 @@ from ui.literal import literal
 FACTORS = (1, 2, 4)
 REACHES = ("nothing", "from the attention on", "everything")
 
-norm_now: NormPosition = "post" if st.session_state.get("norm") == "post" else "pre"
+# On a first visit the control that holds it does not exist yet, but the heading needs the order of the steps.
+norm_asked = st.session_state.get("norm", st.query_params.get("norm"))
+norm_now: NormPosition = "post" if norm_asked == "post" else "pre"
 checked = frame.heading(
     "encoder_block",
     "Words exchange something once, in the attention; all the rest works on each word alone.",
@@ -41,7 +43,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     d_ff = FACTORS[factor] * d_model
     unit = controls.pick("unit", tuple(str(place) for place in range(d_ff)), "unit", width=72)
 if not view.now().presenting:
-    steps.bar(steps.page_named("encoder_block"), ORDERS[norm_position])
+    steps.bar(ORDERS[norm_position])
 step = shown.now().step
 
 x, parameters = draw_block(words, settings.d_head, settings.n_heads, d_ff, settings.seed)

@@ -9,7 +9,7 @@ from ui import controls, draw, formulas, frame, questions, steps
 from ui.charts.heat_map import word_axis
 from ui.charts.links import links_chart, links_table
 from ui.literal import literal
-from ui.pages import PAGES
+from ui.pages import PAGES, named
 
 frame.heading(
     "home",
@@ -24,7 +24,7 @@ queries, keys = word_axis("query", words), word_axis("key", words)
 def work_out(query_name: str, key_name: str) -> None:
     """Take one weight along to the page that works it out."""
     controls.take({"query": query_name, "key": key_name, "step": "softmax"})
-    st.switch_page(steps.page_named("query_key_value").path, query_params={})  # None: see `ui.steps`
+    st.switch_page(named("query_key_value").path, query_params={})  # None: see `ui.steps`
 
 
 with steps.section("links"):

@@ -75,11 +75,9 @@ with steps.section("heads"):
                 )
     with frame.disclosure("The picked weight, worked out", "work_open") as opened:
         if opened:
-            score, scaled_score, _ = worked.cell_of(
-                self_attention(example.x, example.w_q[head], example.w_k[head], example.w_v[head]).attention, query, key
-            )
+            one = head, query, key
             left, right = st.columns(2)
-            left.html(worked.scaled(score, scaled_score, d))
+            left.html(worked.scaled(float(run.heads.scores[one]), float(run.heads.scaled_scores[one]), d))
             right.html(worked.softmax_row(keys.names, run.heads.scaled_scores[head, query], weights[head, query], key))
 frame.provenance(
     f"Embeddings and all projections are <b>random</b> (seed {settings.seed}), so no head has learned anything; the "

@@ -30,7 +30,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     key = controls.pick('<b class="key">key</b>', keys.names, "key", default=3, width=150)
     feature = controls.pick('<b class="feature">feature</b>', features.names, "feature", width=80)
     if not view.now().presenting:
-        steps.bar(steps.page_named("query_key_value"), DERIVATION)
+        steps.bar(DERIVATION)
 step = shown.now().step
 
 w = {"Q": example.w_q[head], "K": example.w_k[head], "V": example.w_v[head]}

@@ -146,14 +146,15 @@ frame.to_notice(
 
 with steps.section("guess"):
     state = (n_keys, n_draws, settings.seed)
+    at_512 = rows[SWEEP_DIMS.index(512)]
     questions.number(
         "unscaled_512",
         f"d = 512, no scaling, {n_keys} keys: how large is the largest weight on average?",
         (0.0, 1.0),
-        lambda: sweep((512,), n_keys, n_draws, settings.seed)[0].max_weight_unscaled.mean,
+        lambda: at_512.max_weight_unscaled.mean,
         lambda true: (
             "Scores spread by √512 = 22.6, so the largest is far ahead of the others and takes nearly everything. "
-            f"Divided by √d it is {sweep((512,), n_keys, n_draws, settings.seed)[0].max_weight_scaled.mean:.2f}; equal "
+            f"Divided by √d it is {at_512.max_weight_scaled.mean:.2f}; equal "
             f"shares would be {1 / n_keys:.2f}."
         ),
         state,

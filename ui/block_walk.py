@@ -9,7 +9,7 @@ from core.encoder_block import BlockParameters, EncoderBlock, NormPosition
 from core.feed_forward import ActivationName
 from core.layer_norm import EPSILON
 from core.softmax import Floats
-from ui import matrices, view, worked
+from ui import matrices, steps, view, worked
 from ui.charts.heat_map import Panel, position_axis, symmetric_limit, word_axis
 from ui.colours import NEUTRAL, VALUE, WIDTH, Hue
 from ui.matrices import Follow, Matrix
@@ -173,15 +173,7 @@ class BlockWalk:
                 with place:
                     self._picture(name, row_labels=name == names[0])
         if self.step in MADE:
-            formula, why = EXPLAINED[self.step.rstrip(" 12")]
-            if view.now().presenting:
-                why = f"{why.partition('. ')[0].rstrip('.')}."  # the speaker says the rest
-            left, right = st.columns([1.1, 1])
-            with left:
-                st.latex(formula)
-                st.markdown(why)
-            with right:
-                st.html(self.arithmetic())
+            steps.detail(*EXPLAINED[self.step.rstrip(" 12")], self.arithmetic())
 
     def _picture(self, name: str, row_labels: bool) -> None:
         matrix = self.stages[name]

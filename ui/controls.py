@@ -126,13 +126,11 @@ def sidebar(lesson: Mapping[str, object], on_slide: Collection[str]) -> Settings
         )
         if not presenting:
             st.html(f'<p class="quiet">Model width: {n_heads} heads × {d_head} = {n_heads * d_head}</p>')
-        st.segmented_control(
+        choice(
             SHARED[view.QUERIES_IN],
             view.SIDES,
-            default=view.SIDES[0],
-            required=True,
-            key=view.QUERIES_IN,
-            bind="query-params",
+            view.QUERIES_IN,
+            view.SIDES[0],
             help="Some texts and slides draw every matrix the other way round, one word a column.",
         )
         st.button(
@@ -150,8 +148,6 @@ def sidebar(lesson: Mapping[str, object], on_slide: Collection[str]) -> Settings
     record = shown.now()
     record.controls |= SHARED
     record.link |= to_query(settings)
-    if view.turned():
-        record.link[view.QUERIES_IN] = [view.SIDES[1]]
     return settings
 
 
@@ -188,11 +184,6 @@ def _clean_link() -> None:
         used = ", ".join(sorted(asked.hidden)) or "nothing hidden" if key == view.HIDE else "0"
         _note(Ignored(key, expected, quote(st.session_state[_LINK][key]), used), asked)
         del st.query_params[key]
-    sides = st.session_state[_LINK].get(view.QUERIES_IN)
-    if sides is not None and not (len(sides) == 1 and sides[0] in view.SIDES):
-        _note(Ignored(view.QUERIES_IN, f"one of {', '.join(view.SIDES)}", quote(sides), view.SIDES[0]), view.SIDES[0])
-        del st.query_params[view.QUERIES_IN]
-        wrong[view.QUERIES_IN] = ""
     if ignored or wrong:
         st.rerun()
 

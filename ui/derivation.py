@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.attention import SelfAttention
 from core.softmax import Floats
-from ui import controls, matrices, view, worked
+from ui import controls, matrices, steps, view, worked
 from ui.charts.heat_map import PICTURE_ABOVE, Axis, Panel, position_axis, symmetric_limit, word_axis
 from ui.colours import KEY, NEUTRAL, QUERY, VALUE, Hue
 from ui.matrices import Follow, Matrix, Picked
@@ -139,7 +139,7 @@ class Derivation:
         """What a step makes, of what: the cell itself, its row or its column in every matrix that has a part in it."""
         query, key, feature = self.cell.query, self.cell.key, self.cell.feature
         row, of = self.cell.projected, self.cell.of
-        steps: dict[str, dict[str, Picked]] = {
+        lit: dict[str, dict[str, Picked]] = {
             "overview": {
                 "X": [(query, None), (key, None)],
                 "Q": [(query, None)],
@@ -156,7 +156,7 @@ class Derivation:
             "softmax": {"scaled": [(query, None)], "weights": [(query, key)]},
             "mix": {"weights": [(query, None)], "V": [(None, feature)], "output": [(query, feature)]},
         }
-        return steps.get(self.step, {})
+        return lit.get(self.step, {})
 
     def show(self) -> None:
         """All of the computation with the step's detail below it; on a slide what the step needs, and no more."""
@@ -232,17 +232,10 @@ class Derivation:
 
     def _detail(self) -> None:
         """The step's formula and why, beside the arithmetic of the chosen cell."""
-        formula, why = EXPLAINED[self.step]
-        if view.now().presenting:
-            why = f"{why.partition('. ')[0].rstrip('.')}."  # the speaker says the rest
-        left, right = st.columns([1.1, 1])
-        with left:
-            st.latex(formula)
-            st.markdown(why)
-            if self.step == "project":
+        below = steps.detail(*EXPLAINED[self.step], self.arithmetic(self.step))
+        if self.step == "project":
+            with below:
                 controls.choice("Work out a cell of", PROJECTIONS, "of", PROJECTIONS[0], label_visibility="collapsed")
-        with right:
-            st.html(self.arithmetic(self.step))
 
     def arithmetic(self, step: str) -> str:
         """One cell of what a step makes, from its own operands.

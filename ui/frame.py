@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ui import controls, shown, steps, toolbar, view
 from ui.charts.heat_map import number_text
-from ui.pages import neighbours
+from ui.pages import named, neighbours
 from ui.shown import Matrix
 
 STYLED_UP_TO = 64 * 64
@@ -33,15 +33,16 @@ def heading(name: str, sentence: str, in_order: tuple[str, ...] = ()) -> DeltaGe
     DeltaGenerator
         A place beside the title, for the comparison with PyTorch.
     """
-    page = steps.page_named(name)
+    page = named(name)
     presenting = view.now().presenting
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         st.title(page.title, anchor=False, width="content")
         beside = st.container(width="content", key="away_check" if presenting else None)
         if presenting:
-            steps.bar(page, in_order or page.steps)
+            steps.bar(in_order or page.steps)
         toolbar.buttons()
-    if not presenting or shown.now().step == (in_order or page.steps)[0]:
+    record = shown.now()
+    if record.step == record.first:  # both are empty on a page that is shown as a whole
         st.markdown(sentence)
     return beside
 
@@ -67,7 +68,7 @@ def provenance(text: str) -> None:
         HTML, our own words.
     """
     record = shown.now()
-    if view.now().presenting and record.step != steps.page_named(record.page).steps[0]:
+    if view.now().presenting and record.step != record.first:
         return  # said on the first slide
     st.html(f'<p class="quiet">{text}</p>')
 

@@ -11,7 +11,7 @@ if str(ROOT) not in sys.path:  # this script's own folder is on the path, the pr
 import streamlit as st  # noqa: E402
 
 from ui import accessibility, controls, frame, shown, startup, style, toolbar, view  # noqa: E402
-from ui.pages import HOME, PAGES  # noqa: E402
+from ui.pages import HOME, ORDER  # noqa: E402
 
 startup.settle_memory()
 
@@ -22,7 +22,7 @@ st.html(style.STYLE)
 
 by_script = {}
 sections: dict[str, list[st.Page]] = {}
-for entry in (HOME, *PAGES):
+for entry in ORDER:
     script = st.Page(
         entry.path, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is HOME, help=entry.question
     )

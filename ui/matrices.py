@@ -91,7 +91,6 @@ def show(
     follow: Follow | None = None,
     sums: bool = False,
     most: int = PICTURE_ABOVE,
-    captions: bool = True,
 ) -> None:
     """One matrix.
 
@@ -111,17 +110,15 @@ def show(
         Whether the sum of each query's weights is added.
     most : int
         Cells beyond which it becomes a picture.
-    captions : bool
-        Whether the axes are named beside the picture.
     """
     turned = view.turned()
     drawn = matrix.transposed() if turned else matrix
     alt = f"{alt}; {takeaway(matrix)}"
     if matrix.values.size > most:
-        _picture(drawn, key=key, alt=alt)
+        _picture(drawn, alt=alt)
         return
     table = _table(drawn)
-    panel = _fitted(panel, drawn, turned, captions, longest_text(table), _PICK if follow else "")
+    panel = _fitted(panel, drawn, turned, longest_text(table), _PICK if follow else "")
     if sums:
         table = with_sums(table, matrix.values, matrix.rows, turned)
         panel = replace(panel, n_rows=panel.n_rows + turned)
@@ -150,14 +147,14 @@ def show_joined(
     turned = view.turned()
     drawn = [matrix.transposed() if turned else matrix for matrix, _ in matrices]
     if max(matrix.values.size for matrix in drawn) > PICTURE_ABOVE:
-        for number, matrix in enumerate(drawn):
-            _picture(matrix, key=f"{key}_{number}", alt=f"{alt}; {takeaway(matrix)}", width=picture_width)
+        for matrix in drawn:
+            _picture(matrix, alt=f"{alt}; {takeaway(matrix)}", width=picture_width)
         return
     tables = [_table(matrix, str(number)) for number, matrix in enumerate(drawn)]
     last = len(drawn) - 1
     panels = [
         replace(
-            _fitted(panel, matrix, turned, True, longest_text(table), _PICK if follow and number == last else ""),
+            _fitted(panel, matrix, turned, longest_text(table), _PICK if follow and number == last else ""),
             matrix=str(number),
         )
         for number, ((_, panel), matrix, table) in enumerate(zip(matrices, drawn, tables, strict=True))
@@ -212,7 +209,7 @@ def _table(matrix: Matrix, name: str = "") -> pa.Table:
     )
 
 
-def _fitted(panel: Panel, matrix: Matrix, turned: bool, captions: bool, characters: int, pick: str) -> Panel:
+def _fitted(panel: Panel, matrix: Matrix, turned: bool, characters: int, pick: str) -> Panel:
     """A panel with what follows from its matrix and from how the page is looked at."""
     n_rows, n_columns = matrix.values.shape
     width, height = panel.width, panel.height
@@ -230,8 +227,8 @@ def _fitted(panel: Panel, matrix: Matrix, turned: bool, captions: bool, characte
         title=matrix.title,
         row_title=matrix.rows.title or "row",
         column_title=matrix.columns.title or "column",
-        row_caption=_caption(matrix.rows, row_room) if captions else "",
-        column_caption=_caption(matrix.columns, column_room) if captions else "",
+        row_caption=_caption(matrix.rows, row_room),
+        column_caption=_caption(matrix.columns, column_room),
         row_hue=matrix.rows.hue,
         column_hue=matrix.columns.hue,
         row_labels=row_labels,
@@ -301,7 +298,7 @@ def _picker(key: str, follow: Follow, drawn: Matrix) -> Callable[[], None]:
     return pick
 
 
-def _picture(matrix: Matrix, *, key: str, alt: str, width: int | None = None, height: int = 150) -> None:
+def _picture(matrix: Matrix, *, alt: str, width: int | None = None, height: int = 150) -> None:
     """A matrix as an image with its title."""
     values = matrix.values
     shown = _thin(values, 2 * (width or 300), 2 * height)

@@ -127,6 +127,39 @@ PAGES = (
 )
 
 
+ORDER = (HOME, *PAGES)
+"""All pages in the order of the lesson."""
+
+
+def named(name: str) -> Page:
+    """A page by its name.
+
+    Parameters
+    ----------
+    name : str
+        The home page's included.
+
+    Returns
+    -------
+    Page
+        Its entry.
+
+    Raises
+    ------
+    ValueError
+        There is no page of that name.
+
+    Examples
+    --------
+    >>> named("home") is HOME
+    True
+    """
+    for page in ORDER:
+        if page.name == name:
+            return page
+    raise ValueError(f"name must be one of {[page.name for page in ORDER]}; got {name!r}")
+
+
 def neighbours(name: str) -> tuple[Page | None, Page | None]:
     """The pages before and after one, in the order of the lesson.
 
@@ -151,9 +184,5 @@ def neighbours(name: str) -> tuple[Page | None, Page | None]:
     >>> before.name, after.name
     ('query_key_value', 'causal_mask')
     """
-    order = (HOME, *PAGES)
-    names = [page.name for page in order]
-    if name not in names:
-        raise ValueError(f"name must be one of {names}; got {name!r}")
-    here = names.index(name)
-    return order[here - 1] if here else None, order[here + 1] if here + 1 < len(order) else None
+    here = ORDER.index(named(name))
+    return ORDER[here - 1] if here else None, ORDER[here + 1] if here + 1 < len(ORDER) else None

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from ui.charts.heat_map import Axis
 from ui.take_home.figures import Figure, PictureFigure
 from ui.take_home.tables import Matrix
 
-__all__ = ["Axis", "Matrix", "Shown", "begin", "now"]
+__all__ = ["Matrix", "Shown", "begin", "now"]
 
 
 @dataclass(slots=True)
@@ -29,6 +28,8 @@ class Shown:
     """Values for the page's script."""
     step: str = ""
     """Where the reader is on a page that goes step by step; empty where all of it is shown."""
+    first: str = ""
+    """The first of its steps, which depends on a control where their order does."""
     sections: int = 0
     """How many there have been."""
     out_of_sight: bool = False

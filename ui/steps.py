@@ -4,21 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ui import controls, shown, view
-from ui.pages import HOME, PAGES, Page, neighbours
+from ui.pages import neighbours
 
 PAGE_ONLY = "page only"
 """A step that no page has: for `section`, what is never on a slide."""
 
 
-def bar(page: Page, names: tuple[str, ...]) -> str:
+def bar(names: tuple[str, ...]) -> str:
     """Buttons to the step before and after, which the arrow keys press too, and the steps to choose from.
 
     Parameters
     ----------
-    page : Page
-        Where the reader is.
     names : tuple of str
         The steps offered.
 
@@ -27,6 +26,7 @@ def bar(page: Page, names: tuple[str, ...]) -> str:
     str
         The step that is shown.
     """
+    record = shown.now()
     if st.session_state.get(controls.STEP, names[0]) not in names:
         st.session_state[controls.STEP] = names[0]  # of another page
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="control_step"):
@@ -34,12 +34,12 @@ def bar(page: Page, names: tuple[str, ...]) -> str:
         here = controls.choice("Step", names, controls.STEP, names[0], label_visibility="collapsed", width="content")
         number = names.index(here)
         across = view.now().presenting
-        before, after = neighbours(page.name)
+        before, after = neighbours(record.page)
         with place:
             st.button(
                 "Back",
                 on_click=_go,
-                args=(page, names, number - 1),
+                args=(record.page, names, number - 1),
                 disabled=number == 0 and not (across and before),
                 key="step_back",
                 shortcut="Left",
@@ -47,21 +47,21 @@ def bar(page: Page, names: tuple[str, ...]) -> str:
         st.button(
             "Next",
             on_click=_go,
-            args=(page, names, number + 1),
+            args=(record.page, names, number + 1),
             disabled=number == len(names) - 1 and not (across and after),
             key="step_next",
             shortcut="Right",
         )
-    shown.now().step = here
+    record.step, record.first = here, names[0]
     return here
 
 
-def _go(page: Page, names: tuple[str, ...], number: int) -> None:
+def _go(page: str, names: tuple[str, ...], number: int) -> None:
     """To a step of this page, or over its end to the next page."""
     if 0 <= number < len(names):
         st.session_state[controls.STEP] = names[number]
         return
-    before, after = neighbours(page.name)
+    before, after = neighbours(page)
     other = before if number < 0 else after
     if other is not None:
         st.session_state[controls.STEP] = other.steps[-1 if number < 0 else 0]
@@ -88,22 +88,25 @@ def section(*names: str) -> Iterator[None]:
     record.out_of_sight = before
 
 
-def page_named(name: str) -> Page:
-    """A page by its name.
+def detail(formula: str, why: str, arithmetic: str) -> DeltaGenerator:
+    """A step's formula and why, beside the arithmetic of the picked cell.
 
     Parameters
     ----------
-    name : str
-        The home page's included.
+    formula : str
+        LaTeX.
+    why : str
+        Markdown, our own words; on a slide its first sentence, the speaker says the rest.
+    arithmetic : str
+        HTML.
 
     Returns
     -------
-    Page
-        Its entry.
-
-    Examples
-    --------
-    >>> page_named("home") is HOME
-    True
+    DeltaGenerator
+        The place under the explanation.
     """
-    return next(page for page in (HOME, *PAGES) if page.name == name)
+    left, right = st.columns([1.1, 1])
+    left.latex(formula)
+    left.markdown(f"{why.partition('. ')[0].rstrip('.')}." if view.now().presenting else why)
+    right.html(arithmetic)
+    return left

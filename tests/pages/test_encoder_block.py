@@ -164,3 +164,11 @@ def test_a_smaller_width_keeps_the_number_of_what_was_picked():
     at = open_page("encoder_block", **OTHER, entry="20", unit="41", step="bend")
     assert change(at, d=1).session_state["entry"] == "6"
     assert at.session_state["unit"] == "13"
+
+
+@pytest.mark.parametrize(("norm", "first", "other"), [("pre", "norm 1", "attention"), ("post", "attention", "norm 1")])
+def test_the_first_slide_in_the_order_of_the_norm_says_what_is_random(norm, first, other):
+    for step in (first, other):
+        at = open_page("encoder_block", present="1", norm=norm, step=step)
+        assert any("nothing is trained" in body for body in bodies(at)) == (step == first)
+        assert any("Words exchange" in element.value for element in at.markdown) == (step == first)

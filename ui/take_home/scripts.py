@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from ui import pages
-from ui.pages import HOME
+from ui.pages import ORDER
 
 SOURCES = Path(__file__).parent / "sources"
 
-PAGES = tuple(page.name for page in (HOME, *pages.PAGES))
+PAGES = tuple(page.name for page in ORDER)
 """Pages that have a source; each also has a twin by PyTorch."""
 
 _WIDTH = 100
