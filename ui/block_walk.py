@@ -169,7 +169,7 @@ class BlockWalk:
             rows = [names[:5], names[5:]]
         for names in rows:
             shares = [1.0 if view.turned() else 1.3, *[1.0] * (len(names) - 1)]  # the first one also holds the words
-            for place, name in zip(st.columns(shares), names, strict=True):
+            for place, name in zip(st.columns(shares, gap="xsmall"), names, strict=True):
                 with place:
                     self._picture(name, row_labels=name == names[0])
         if self.step in MADE:
