@@ -251,7 +251,7 @@ def block_stages(
 
     Parameters
     ----------
-    x : array_like of shape (position, d_model)
+    x : array_like of shape (position, d_model) or (batch, position, d_model)
         One row a token.
     parameters, n_heads, norm_position, activation
         As in `encoder_layer`.
@@ -288,9 +288,11 @@ def block_stages(
     listen(layer.norm2, "after_attention" if pre else "", "feed_forward_input" if pre else "output")
     listen(layer.linear1, "feed_forward_input", "hidden")
     listen(layer.linear2, "activated", "feed_forward_output")
+    rows = _tensor(x)
+    # One sentence goes in as a batch of one: for two axes PyTorch's attention would do the same behind our back.
     with torch.no_grad():
-        output = layer(_tensor(x)[None])
-    return {name: array[0].numpy() for name, array in (found | {"output": output}).items()}
+        output = layer(rows.reshape(-1, *rows.shape[-2:]))
+    return {name: array.reshape(*rows.shape[:-1], -1).numpy() for name, array in (found | {"output": output}).items()}
 
 
 def count_parameters(d_model: int, n_heads: int, d_ff: int, biases: Biases = "all") -> int:

@@ -1,6 +1,7 @@
 """One block against PyTorch's encoder layer, every intermediate, in all its variants."""
 
 import dataclasses
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 from core.encoder_block import BlockParameters, draw_parameters, encoder_block
 from core.layer_norm import layer_norm
 from core.masks import causal_mask
-from core.torch_reference import encoder_layer
+from core.torch_reference import block_stages, encoder_layer
 
 VARIANTS = pytest.mark.parametrize(
     ("norm_position", "activation", "bias"),
@@ -92,6 +93,26 @@ def test_encoder_block_equals_pytorch_at_other_sizes(norm_position, activation, 
     with torch.no_grad():  # takes PyTorch's fused path, the test above its plain one
         theirs = encoder_layer(parameters, n_heads, norm_position, activation)(torch.from_numpy(x))
     np.testing.assert_allclose(found.output, theirs, rtol=1e-10, atol=1e-10)
+
+
+def random_sizes():
+    """Fifty blocks, every size drawn from the primes: d_head, heads, d_ff, words, sentences."""
+    rng = np.random.default_rng(20171206)
+    return rng.choice([2, 3, 5, 7, 11, 13], size=(50, 5)).tolist()
+
+
+@pytest.mark.parametrize("sizes", random_sizes(), ids=lambda sizes: "-".join(map(str, sizes)))
+def test_encoder_block_equals_pytorch_at_random_sizes(sizes):
+    d_head, n_heads, d_ff, seq_len, batch = sizes
+    d_model, rng = n_heads * d_head, np.random.default_rng(sizes)
+    x = rng.normal(0.3, 2.0, size=(batch, seq_len, d_model))
+    for bias, norm_position, activation in product((True, False), ("pre", "post"), ("gelu", "relu")):
+        parameters = draw_parameters(d_model, n_heads, d_ff, rng, bias)
+        ours = encoder_block(x, parameters, n_heads, norm_position, activation)
+        theirs = block_stages(x, parameters, n_heads, norm_position, activation)
+        for name, stage in theirs.items():
+            said = f"{name} of {norm_position}, {activation}, {'with' if bias else 'without'} biases"
+            np.testing.assert_allclose(getattr(ours, name), stage, rtol=0, atol=1e-10, err_msg=said)
 
 
 def test_encoder_block_joins_heads_before_mixing_them():

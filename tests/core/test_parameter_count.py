@@ -31,6 +31,14 @@ def test_total_equals_pytorch_for_any_size(n_heads, d_head, d_ff, biases):
     assert table.total == count_parameters(n_heads * d_head, n_heads, d_ff, biases)
 
 
+@given(st.integers(1, 128), st.integers(1, 512), st.integers(1, 2**20), st.booleans())
+def test_total_is_the_sum_over_the_tensors_of_pytorchs_layer(n_heads, d_head, d_ff, bias):
+    d_model = n_heads * d_head
+    assert encoder_block_parameters(d_model, n_heads, d_ff, bias).total == sum(
+        torch_tensors(d_model, n_heads, d_ff, bias).values()
+    )
+
+
 @pytest.mark.parametrize("bias", [True, False])
 def test_rows_add_up_to_pytorchs_tensors_by_name(bias):
     found = {}

@@ -187,6 +187,14 @@ def test_every_stage_that_pytorch_lets_out_is_named_as_ours_and_equals_it(norm_p
         np.testing.assert_allclose(array, getattr(ours, name), rtol=0, atol=1e-12, err_msg=name)
 
 
+def test_stages_of_a_batch_are_those_of_its_sentences():
+    x, parameters = np.random.default_rng(3).normal(size=(3, 5, 14)), draw()
+    whole = block_stages(x, parameters, 2)
+    for number, sentence in enumerate(x):
+        for name, array in block_stages(sentence, parameters, 2).items():
+            np.testing.assert_allclose(whole[name][number], array, rtol=0, atol=1e-13, err_msg=name)
+
+
 def test_multi_head_gives_every_head_on_its_own():
     rng = np.random.default_rng(4)
     x, w_q, w_k, w_v = rng.normal(size=(5, 21)), *rng.normal(size=(3, 7, 21, 3))
