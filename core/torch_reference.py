@@ -124,14 +124,55 @@ def multi_head(x: ArrayLike, w_q: ArrayLike, w_k: ArrayLike, w_v: ArrayLike, w_o
     >>> multi_head(np.ones((5, 6)), w, w, w, np.eye(6))["weights"].shape
     (3, 5, 5)
     """
-    rows = _tensor(x)[None]
+    return cross_attention(x, x, w_q, w_k, w_v, w_o)
+
+
+def cross_attention(
+    x: ArrayLike,
+    source: ArrayLike,
+    w_q: ArrayLike,
+    w_k: ArrayLike,
+    w_v: ArrayLike,
+    w_o: ArrayLike,
+    may_attend: Booleans | None = None,
+) -> dict[str, Floats]:
+    """``nn.MultiheadAttention`` of one sentence to another one with our projections, head by head.
+
+    Parameters
+    ----------
+    x : array_like of shape (query, d_model)
+        The sentence that asks.
+    source : array_like of shape (key, d_model)
+        The sentence that is looked at.
+    w_q, w_k, w_v : array_like of shape (head, d_model, d_head)
+        Each head's projections.
+    w_o : array_like of shape (d_model, d_model)
+        Mixes the joined heads.
+    may_attend : ndarray of bool of shape (query, key), or None
+        True where the query may attend; turned here, since the module reads True as blocked.
+
+    Returns
+    -------
+    dict of str to ndarray
+        weights (head, query, key) and output (query, d_model); NaN for a query without any key.
+
+    Examples
+    --------
+    >>> w = np.ones((3, 6, 2))
+    >>> cross_attention(np.ones((5, 6)), np.ones((7, 6)), w, w, w, np.eye(6))["weights"].shape
+    (3, 5, 7)
+    """
+    asking, looked_at = _tensor(x)[None], _tensor(source)[None]
     stacked = [np.concatenate(list(np.asarray(w, dtype=np.float64)), axis=-1).T for w in (w_q, w_k, w_v)]
-    n_heads, d_model = len(np.asarray(w_q)), rows.shape[-1]
+    n_heads, d_model = len(np.asarray(w_q)), asking.shape[-1]
     layer = nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True, device="meta", dtype=torch.float64)
     state = {"in_proj_weight": np.concatenate(stacked), "out_proj.weight": np.asarray(w_o, dtype=np.float64).T}
     layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
+    blocked = None if may_attend is None else torch.from_numpy(~may_attend)
     with torch.no_grad():
-        output, weights = layer.eval()(rows, rows, rows, need_weights=True, average_attn_weights=False)
+        output, weights = layer.eval()(
+            asking, looked_at, looked_at, need_weights=True, attn_mask=blocked, average_attn_weights=False
+        )
     return {"weights": weights[0].numpy(), "output": output[0].numpy()}
 
 
