@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.masks import Booleans
+from core.products import Multiply, multiply
 from core.softmax import Floats, softmax
 
 
@@ -25,7 +26,12 @@ class Attention:
 
 
 def attend(
-    q: ArrayLike, k: ArrayLike, v: ArrayLike, may_attend: Booleans | None = None, scale: float | None = None
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    may_attend: Booleans | None = None,
+    scale: float | None = None,
+    multiply: Multiply = multiply,
 ) -> Attention:
     """Mix the values of all positions, each query by how well it matches each key.
 
@@ -41,6 +47,8 @@ def attend(
         True where the query may attend to the key; None allows all.
     scale : float or None
         Factor on the scores; None means 1 / sqrt(d_head).
+    multiply : callable
+        Makes the two products, "scores" and "mixing"; a `core.products.Counter` also writes down their sizes.
 
     Returns
     -------
@@ -65,12 +73,12 @@ def attend(
     """
     q, k, v = (np.asarray(array, dtype=np.float64) for array in (q, k, v))
     _check_shapes(q, k, v, may_attend)
-    scores = q @ k.swapaxes(-2, -1)  # (..., query, key)
+    scores = multiply("scores", q, k.swapaxes(-2, -1))  # (..., query, key)
     scaled_scores = scores * (1.0 / np.sqrt(q.shape[-1]) if scale is None else scale)
     if may_attend is not None:
         scaled_scores = np.where(may_attend, scaled_scores, -np.inf)
     weights = softmax(scaled_scores)
-    return Attention(scores, scaled_scores, weights, weights @ v)
+    return Attention(scores, scaled_scores, weights, multiply("mixing", weights, v))
 
 
 def _check_shapes(q: Floats, k: Floats, v: Floats, may_attend: Booleans | None) -> None:

@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.encoder_block import BlockParameters, draw_parameters
+from core.decoder_block import draw_layer
+from core.decoding import Decoder
+from core.encoder_block import BlockParameters, draw_parameters, encoder_block
+from core.positions import sinusoidal_encoding
 from core.softmax import Floats
 
 ATTENTION_WORDS = ("Meera", "bought", "a", "new", "bat")
@@ -19,6 +22,8 @@ PROJECTION_SPREAD = 0.5
 _WORD_STREAM = 1
 _POSITION_STREAM = 2
 _BLOCK_STREAM = 3
+_DECODER_STREAM = 5
+_SOURCE_STREAM = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,62 @@ def draw_block(
     side_by_side = {name: np.hstack(list(getattr(example, name))) for name in ("w_q", "w_k", "w_v")}
     none = dict.fromkeys(("b_q", "b_k", "b_v"), np.zeros(n_heads * d_head))
     return example.x, replace(rest, **side_by_side, **none)
+
+
+def draw_decoder(
+    vocabulary: tuple[str, ...],
+    d_head: int = 4,
+    n_heads: int = 2,
+    n_layers: int = 2,
+    seed: int = 0,
+    source: tuple[str, ...] = (),
+) -> Decoder:
+    """A random decoder over a vocabulary, and what a random encoder block makes of a source.
+
+    Parameters
+    ----------
+    vocabulary : tuple of str
+        Different words; at least one.
+    d_head, n_heads, n_layers : int
+        Size of each key, number of heads, number of blocks. Feed-forward parts are twice as wide as the model.
+    seed : int
+        Not negative.
+    source : tuple of str
+        Words of another sentence, which every layer then looks at; empty for a decoder without cross-attention.
+
+    Returns
+    -------
+    Decoder
+        A word's embedding is that of `draw_example`. A layer's parameters come from a stream of its own, so that one
+        more layer changes none of the others.
+
+    Raises
+    ------
+    ValueError
+        A size is below 1, the seed is negative, or the vocabulary is empty or holds a word twice.
+
+    Examples
+    --------
+    >>> decoder = draw_decoder(("dog", "bites"), n_layers=3, source=("Hund",))
+    >>> decoder.embeddings.shape, len(decoder.layers), decoder.source.shape
+    ((2, 8), 3, (1, 8))
+    """
+    _check_sizes(d_head, n_heads, seed)
+    if n_layers < 1:
+        raise ValueError(f"n_layers must be at least 1; got {n_layers}")
+    if not vocabulary or len(set(vocabulary)) != len(vocabulary):
+        raise ValueError(f"the vocabulary must hold at least one word, each of them once; got {vocabulary}")
+    d_model = n_heads * d_head
+    layers = tuple(
+        draw_layer(d_model, n_heads, 2 * d_model, np.random.default_rng([_DECODER_STREAM, seed, number]), bool(source))
+        for number in range(n_layers)
+    )
+    embeddings = draw_example(vocabulary, d_head, n_heads, seed).x
+    if not source:
+        return Decoder(embeddings, layers, n_heads)
+    x = draw_example(source, d_head, n_heads, seed).x + sinusoidal_encoding(len(source), d_model)
+    encoder = draw_parameters(d_model, n_heads, 2 * d_model, np.random.default_rng([_SOURCE_STREAM, seed]))
+    return Decoder(embeddings, layers, n_heads, encoder_block(x, encoder, n_heads).output)
 
 
 def draw_position_embedding(n_positions: int, d_model: int, seed: int = 0) -> Floats:

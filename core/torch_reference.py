@@ -6,12 +6,15 @@ Three conventions differ from ours and are turned here, and only here: PyTorch's
 ``nn.MultiheadAttention`` reads True in a mask as *blocked*; and it averages the heads' weights unless told not to.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import nn
 from torch.nn import functional
 
+from core.decoder_block import DecoderLayer
 from core.encoder_block import BlockParameters, NormPosition
 from core.feed_forward import ActivationName
 from core.masks import Booleans
@@ -334,6 +337,102 @@ def block_stages(
     with torch.no_grad():
         output = layer(rows.reshape(-1, *rows.shape[-2:]))
     return {name: array.reshape(*rows.shape[:-1], -1).numpy() for name, array in (found | {"output": output}).items()}
+
+
+def decoder_layer(layer: DecoderLayer, n_heads: int) -> nn.TransformerDecoderLayer:
+    """PyTorch's own decoder layer with our parameters.
+
+    Parameters
+    ----------
+    layer : DecoderLayer
+        With cross-attention and all biases.
+    n_heads : int
+        A divisor of d_model.
+
+    Returns
+    -------
+    nn.TransformerDecoderLayer
+        Pre-norm, exact GELU, float64, batch first, without dropout, in evaluation mode.
+
+    Raises
+    ------
+    ValueError
+        The layer has no cross-attention, which PyTorch's cannot do without.
+
+    Examples
+    --------
+    >>> from core.decoder_block import draw_layer
+    >>> layer = decoder_layer(draw_layer(6, 3, 10, np.random.default_rng(0), cross=True), n_heads=3)
+    >>> rows = torch.zeros(1, 5, 6, dtype=torch.float64)
+    >>> tuple(layer(rows, rows[:, :2]).shape)
+    (1, 5, 6)
+    """
+    c = layer.cross
+    if c is None:
+        raise ValueError("PyTorch's decoder layer always looks at a source; got a layer without cross-attention")
+    own = encoder_layer(layer.block, n_heads).state_dict()
+    d_model, d_ff = layer.block.w_1.shape
+    made = nn.TransformerDecoderLayer(
+        d_model,
+        n_heads,
+        d_ff,
+        dropout=0.0,
+        activation="gelu",
+        batch_first=True,
+        norm_first=True,
+        device="meta",
+        dtype=torch.float64,
+    )
+    cross = {
+        "multihead_attn.in_proj_weight": np.concatenate([c.w_q, c.w_k, c.w_v], axis=1).T,
+        "multihead_attn.in_proj_bias": np.concatenate([c.b_q, c.b_k, c.b_v]),
+        "multihead_attn.out_proj.weight": c.w_o.T,
+        "multihead_attn.out_proj.bias": c.b_o,
+        "norm2.weight": c.norm_gain,
+        "norm2.bias": c.norm_shift,
+    }
+    # Its second norm is that of the source; the feed-forward part's moves to the third place.
+    moved = {name.replace("norm2", "norm3"): tensor for name, tensor in own.items()}
+    made.load_state_dict(moved | {name: _tensor(array) for name, array in cross.items()}, assign=True)
+    return made.eval()
+
+
+def decoder_states(
+    x: ArrayLike, layers: Sequence[DecoderLayer], n_heads: int, source: ArrayLike | None = None
+) -> Floats:
+    """Final states of a stack of PyTorch's layers, in one run with a causal mask and without a cache.
+
+    Parameters
+    ----------
+    x : array_like of shape (position, d_model)
+        Embeddings with their positions.
+    layers : sequence of DecoderLayer
+        All with cross-attention, or none.
+    n_heads : int
+        A divisor of d_model.
+    source : array_like of shape (position, d_model) or None
+        Without one the layers are ``nn.TransformerEncoderLayer`` with a mask.
+
+    Returns
+    -------
+    ndarray of shape (position, d_model)
+        Of the last layer.
+
+    Examples
+    --------
+    >>> from core.decoder_block import draw_layer
+    >>> decoder_states(np.ones((5, 6)), [draw_layer(6, 3, 10, np.random.default_rng(0))], 3).shape
+    (5, 6)
+    """
+    rows = _tensor(x)[None]
+    blocked = torch.ones(rows.shape[1], rows.shape[1], dtype=torch.bool).triu(1)
+    with torch.no_grad():
+        for layer in layers:
+            if source is None:
+                rows = encoder_layer(layer.block, n_heads)(rows, src_mask=blocked)
+            else:
+                rows = decoder_layer(layer, n_heads)(rows, _tensor(source)[None], tgt_mask=blocked)
+    return rows[0].numpy()
 
 
 def count_parameters(d_model: int, n_heads: int, d_ff: int, biases: Biases = "all") -> int:

@@ -32,6 +32,13 @@ FEATURE = Hue("#6B6400", "#D2C64A")
 WIDTH = Hue("#A3243B", "#F5909F")
 """The dimension d_model, the features of an embedding."""
 
+NOW = Hue("#34288A", "#CFC8FF")
+AGAIN = Hue("#DDB27C", "#9A6526")
+KEPT = Hue("#E4E1F8", "#312C57")
+"""Cells by where they come from: computed now, computed again, kept from before. They differ in lightness too."""
+WITHOUT_CACHE, WITH_CACHE = UNSCALED, SCALED
+"""Lines and numbers of the two ways of decoding, in the same two families."""
+
 _STEPS = 101
 
 # Björn Ottosson's OKLab (2020): equal steps in it look equal, which neither RGB nor HSL promises.

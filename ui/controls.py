@@ -443,8 +443,11 @@ def number_choice(label: str, options: Sequence[int], key: str, default: int, wi
     Returns
     -------
     int
-        The chosen number.
+        The chosen number; where the options have changed, the largest that is not beyond it.
     """
+    current = st.session_state.get(key)
+    if isinstance(current, int) and current not in options:
+        st.session_state[key] = max((option for option in options if option <= current), default=options[0])
 
     def widget() -> int:
         number: int = st.select_slider(label, options, default, key=key, bind="query-params", width=width)

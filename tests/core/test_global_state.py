@@ -10,12 +10,18 @@ import pytest
 import torch
 
 import core
+from core.decoder_block import draw_layer, source_keys_and_values
+from core.decoding import generate
 from core.encoder_block import draw_parameters
+from core.examples import draw_decoder
 from core.settings import Settings
 
 X, W = np.arange(6.0).reshape(3, 2), np.ones((1, 2, 2))
 WORDS = ("dog", "bites", "man")
 PARAMETERS = draw_parameters(2, 1, 3, np.random.default_rng(0))
+LAYER = draw_layer(2, 1, 3, np.random.default_rng(0), cross=True)
+DECODER = draw_decoder(WORDS, 1, 2, 1, 0, ("Hund",))
+WAY = generate(DECODER, (0,), 2, True)
 
 CALLS = {
     "agreement.compare": ({"x": X}, {"x": X}),
@@ -24,9 +30,19 @@ CALLS = {
     "attention.self_attention": (X, W[0], W[0], W[0]),
     "cost.attention_cost": (3, 2, 1),
     "cross_attention.cross_attention": (X, X[:2], W, W, W),
+    "decoder_block.decoder_block": (X, LAYER, 1, None, source_keys_and_values(X, LAYER.cross, 1)),
+    "decoder_block.draw_layer": (2, 1, 3, np.random.default_rng(0)),
+    "decoder_block.source_keys_and_values": (X, LAYER.cross, 1),
+    "decoding.compare_ways": (WAY, WAY),
+    "decoding.embed": (DECODER, (0, 1)),
+    "decoding.generate": (DECODER, (0,), 2, True),
+    "decoding.movement": (DECODER, (0, 1)),
+    "decoding.origins": (WAY, 1),
+    "decoding.run_once": (DECODER, (0, 1)),
     "encoder_block.draw_parameters": (2, 1, 3, np.random.default_rng(0)),
     "encoder_block.encoder_block": (X, PARAMETERS, 1),
     "examples.draw_block": (WORDS,),
+    "examples.draw_decoder": (WORDS,),
     "examples.draw_example": (WORDS,),
     "examples.draw_position_embedding": (3, 2),
     "feed_forward.activate": (X, "gelu"),
@@ -50,6 +66,8 @@ CALLS = {
     "positions.rotate": (X,),
     "positions.rotation_angles": (3, 2),
     "positions.sinusoidal_encoding": (3, 2),
+    "products.count": ((),),
+    "products.multiply": ("K", X, X.T),
     "scaling.draw_scores": (3, 2, 5),
     "scaling.single_draws": (),
     "scaling.sweep": ((2, 3),),
@@ -71,6 +89,8 @@ CALLS = {
     "torch_reference.causal_output": (X, X, X),
     "torch_reference.count_parameters": (2, 1, 3),
     "torch_reference.cross_attention": (X, X[:2], *[np.ones((1, 2, 2))] * 3, np.eye(2)),
+    "torch_reference.decoder_layer": (LAYER, 1),
+    "torch_reference.decoder_states": (X, (LAYER,), 1, X),
     "torch_reference.encoder_layer": (PARAMETERS, 1),
     "torch_reference.multi_head": (X, *[np.ones((1, 2, 2))] * 3, np.eye(2)),
     "torch_reference.projection": (X, X.T),
