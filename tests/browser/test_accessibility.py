@@ -1,48 +1,17 @@
-"""Accessibility: nothing that axe-core calls serious, text that stands out, a visible focus, nothing that must move."""
+"""Accessibility of what the walk of test_layout.py does not meet: states of a page, the focus, what moves."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from tests.browser.measure import at_once, inaccessible
 from tests.browser.page_object import LAPTOP, PHONE, Dashboard, open_tab
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
-
-# Text of the page, its colour and what lies behind it; axe-core gives up on short texts, and where anything overlaps.
-# The charts are measured by test_layout.py. A slider's value stands above its handle, not on it.
-FAINT = """() => {
-  const channels = colour => { const c = colour.match(/[\\d.]+/g).map(Number); return [...c, 1].slice(0, 4); };
-  const over = (above, below) => [0, 1, 2].map(i => above[i] * above[3] + below[i] * (1 - above[3])).concat(1);
-  const linear = c => c <= 0.04045 * 255 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4;
-  const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
-  const skip = 'svg, script, style, .katex-mathml, [data-testid=stIconMaterial], [data-testid=stSliderThumbValue],'
-    + ' :disabled, [aria-disabled=true]';
-  const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const text = texts.currentNode.data.trim(), element = texts.currentNode.parentElement;
-    if (!text || element.closest(skip) || !element.checkVisibility({opacityProperty: true, visibilityProperty: true}))
-      continue;
-    let behind = channels(getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor);
-    let opacity = 1;
-    const ancestors = [];
-    for (let each = element; each; each = each.parentElement) ancestors.unshift(each);
-    for (const each of ancestors) {
-      behind = over(channels(getComputedStyle(each).backgroundColor), behind);
-      opacity *= +getComputedStyle(each).opacity;
-    }
-    const ink = channels(getComputedStyle(element).color);
-    ink[3] *= opacity;
-    const [dark, light] = [luminance(behind), luminance(over(ink, behind))].sort((a, b) => a - b);
-    const ratio = (light + 0.05) / (dark + 0.05);
-    if (ratio < 4.5) found.push(`${text.slice(0, 60)}: ${ratio.toFixed(2)}`);
-  }
-  return [...new Set(found)];
-}"""
 
 # What has the focus; whether it can be seen, and whether it or the box that it stands in is set apart by a line.
 FOCUSED = """() => {
@@ -69,43 +38,6 @@ MOVING = """() => [...document.querySelectorAll('*')].flatMap(element => ['', ':
   const longest = durations => Math.max(...durations.split(',').map(parseFloat));
   return [element.tagName + part, longest(style.transitionDuration), longest(style.animationDuration)];
 })).filter(([_, transition, animation]) => transition > 0.001 || animation > 0.001)"""
-
-
-def axe(page: Page) -> list[str]:
-    """What axe-core calls serious or critical on what is on the screen: the rule, where, and why."""
-    violations: list[dict[str, Any]] = Axe().run(page).response["violations"]
-    return [
-        f"{violation['id']}: {' '.join(map(str, node['target']))}\n  {node['html'][:200]}\n  {node['failureSummary']}"
-        for violation in violations
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
-
-
-def at_once(tab: Dashboard) -> None:
-    """What would fade in is there at once, so that nothing is measured half transparent."""
-    tab.page.emulate_media(reduced_motion="reduce")
-
-
-def look(tab: Dashboard) -> list[str]:
-    """All that is wrong with what is on the screen."""
-    faint: list[str] = tab.page.evaluate(FAINT)
-    return axe(tab.page) + [f"faint: {text}" for text in faint]
-
-
-@pytest.mark.parametrize(
-    ("viewport", "theme"),
-    [
-        pytest.param(LAPTOP, "light", id="laptop-light"),
-        pytest.param(LAPTOP, "dark", id="laptop-dark"),
-        pytest.param(PHONE, "light", id="phone-light"),
-    ],
-)
-def test_pages(browser: Browser, server: Server, viewport: ViewportSize, theme: Literal["light", "dark"]) -> None:
-    with open_tab(browser, server.address, viewport, theme) as tab:
-        at_once(tab)
-        found = {path: wrong for path in tab.walk() if (wrong := look(tab))}
-    assert found == {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +98,13 @@ IN_THE_DARK = ("menu open", "list open", "help shown", "sharing", "taking home",
 def test_states(browser: Browser, server: Server, name: str, theme: Literal["light", "dark"]) -> None:
     state = STATES[name]
     with open_tab(browser, server.address, state.viewport, theme) as tab:
-        at_once(tab)
+        at_once(tab.page)
         tab.open(state.path, **state.link)
         if state.do is not None:
             state.do(tab.page)
         expect(tab.page.locator(state.seen).first).to_be_visible()
         tab.settle()
-        assert look(tab) == []
+        assert inaccessible(tab.page) == []
 
 
 def tab_stops(tab: Dashboard) -> Iterator[dict[str, Any]]:
