@@ -21,9 +21,9 @@ CUT_OFF = """() => {
     if (right(picture) > Math.min(right(frame), innerWidth) + 1) cut.push(name);
     if (right(frame) > innerWidth + 1) cut.push(name);
     for (const text of picture.querySelectorAll('text')) {
-      // The box of a line is higher than its letters; turned letters are as much too wide.
-      const {width, height} = text.getBoundingClientRect();
-      const slack = height > width ? Math.max(2, 0.25 * parseFloat(getComputedStyle(text).fontSize)) : 2;
+      // The box of a line is higher than its letters; that of a turned line is as much too wide.
+      const isTurned = /rotate\\((?!0[,)])/.test(text.getAttribute('transform'));
+      const slack = isTurned ? Math.max(2, 0.25 * parseFloat(getComputedStyle(text).fontSize)) : 2;
       if (text.getAttribute('opacity') !== '0' && text.textContent &&
           (right(text) > right(picture) + slack || left(text) < left(picture) - slack))
         cut.push(`${name}: ${text.textContent}`);
