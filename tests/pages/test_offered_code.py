@@ -17,6 +17,7 @@ from ui.take_home import notebook, scripts
 
 SENTENCES = ("the cat saw the dog", "She said \"it's 5\\n o'clock\" 👩‍👩‍👧", "क्या आपके पास")
 SETTINGS = 10
+NOTEBOOK_EVERY = 4
 
 
 def draw_settings(page, rng, sentence):
@@ -75,15 +76,23 @@ def states(page):
 
 @cache
 def printed():
-    """Page to what its scripts print, then its notebooks; one clean interpreter forks a process for each."""
+    """Page to what its scripts print, then its notebooks; one clean interpreter forks a process for each.
+
+    A notebook holds the same code and draws: at every fourth state, so that each sentence has some.
+    """
     programs = {}
     for page in PAGES:
         source = scripts.read_source(page)
         plain = [scripts.compose(source, state.code) for state in states(page)]
-        cells = [code_of(notebook.build(scripts.compose(source, state.code, notebook=True))) for state in states(page)]
-        programs[page] = plain + cells
+        with_pictures = [scripts.compose(source, state.code, notebook=True) for state in states(page)[::NOTEBOOK_EVERY]]
+        programs[page] = plain + [code_of(notebook.build(program)) for program in with_pictures]
     outputs = iter(run_all([code for codes in programs.values() for code in codes], ("numpy", "matplotlib.pyplot")))
     return {page: [next(outputs) for _ in codes] for page, codes in programs.items()}
+
+
+def twice(found):
+    """For the scripts, then for the notebooks."""
+    return [*found, *found[::NOTEBOOK_EVERY]]
 
 
 def on_the_page(state):
@@ -102,16 +111,15 @@ def on_the_page(state):
 def test_scripts_and_notebooks_print_the_numbers_of_the_page(page):
     expected = [on_the_page(state) for state in states(page)]
     assert len(expected) == SETTINGS * len(SENTENCES)
-    for number, output in enumerate(printed()[page]):
-        found, wanted = read(output), expected[number % len(expected)]
+    for output, wanted, state in zip(printed()[page], twice(expected), twice(states(page)), strict=True):
+        found = read(output)
         assert wanted
         for name, block in wanted.items():
-            assert found[name] == block, (name, states(page)[number % len(expected)].code)
+            assert found[name] == block, (name, state.code)
 
 
 def test_scripts_and_notebooks_count_the_parameters_of_the_page():
-    for number, output in enumerate(printed()["parameter_count"]):
-        state = states("parameter_count")[number % (SETTINGS * len(SENTENCES))]
+    for output, state in zip(printed()["parameter_count"], twice(states("parameter_count")), strict=True):
         found = read(output)
         counts, tensors, _ = state.matrices["parameters"]
         assert {name: int(found[name][-1]) for name in tensors.names} == dict(
