@@ -24,6 +24,8 @@ _POSITION_STREAM = 2
 _BLOCK_STREAM = 3
 _DECODER_STREAM = 5
 _SOURCE_STREAM = 6
+_STACK_STREAM = 11
+_READING_STREAM = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +204,50 @@ def draw_decoder(
     x = draw_example(source, d_head, n_heads, seed).x + sinusoidal_encoding(len(source), d_model)
     encoder = draw_parameters(d_model, n_heads, 2 * d_model, np.random.default_rng([_SOURCE_STREAM, seed]))
     return Decoder(embeddings, layers, n_heads, encoder_block(x, encoder, n_heads).output)
+
+
+def draw_stack(
+    words: tuple[str, ...], d_model: int = 32, d_ff: int = 128, n_layers: int = 12, seed: int = 0
+) -> tuple[Floats, tuple[BlockParameters, ...], Floats]:
+    """Embeddings of a sentence, a stack of blocks as they are before training, and a reading of their output.
+
+    Parameters
+    ----------
+    words : tuple of str
+        The sentence; may be empty.
+    d_model, d_ff, n_layers : int
+        Width, width of the feed-forward parts, number of blocks.
+    seed : int
+        Not negative.
+
+    Returns
+    -------
+    tuple of ndarray of shape (position, d_model), tuple of BlockParameters and ndarray of shape (position, d_model)
+        Matrices are normal with standard deviation 1 / sqrt(rows), gains 1, and there are no biases and shifts. Every
+        layer has a stream of its own, so one more layer changes none of those before. The reading is normal with a
+        length of about 1 in all.
+
+    Raises
+    ------
+    ValueError
+        A size is below 1 or the seed is negative.
+
+    Examples
+    --------
+    >>> x, layers, reading = draw_stack(("bat", "bought"), 8, 16, 3)
+    >>> longer = draw_stack(("bat", "bought"), 8, 16, 4)[1]
+    >>> x.shape, len(longer), bool((layers[2].w_2 == longer[2].w_2).all())
+    ((2, 8), 4, True)
+    """
+    if min(d_ff, n_layers) < 1:
+        raise ValueError(f"d_ff and n_layers must be at least 1; got {d_ff} and {n_layers}")
+    x = draw_example(words, d_model, 1, seed).x
+    layers = []
+    for number in range(n_layers):
+        drawn = draw_parameters(d_model, 1, d_ff, np.random.default_rng([_STACK_STREAM, seed, number]), bias=False)
+        layers.append(replace(drawn, norm_1_gain=np.ones(d_model), norm_2_gain=np.ones(d_model)))
+    reading = np.random.default_rng([_READING_STREAM, seed]).normal(size=(len(words), d_model))
+    return x, tuple(layers), reading / np.sqrt(max(1, reading.size))
 
 
 def draw_position_embedding(n_positions: int, d_model: int, seed: int = 0) -> Floats:

@@ -47,7 +47,29 @@ def gelu(x: ArrayLike, approximate: bool = False) -> Floats:
     if approximate:
         with np.errstate(over="ignore"):  # the cube of a huge number is infinite, and its tanh 1 as it should be
             return 0.5 * values * (1.0 + np.tanh(math.sqrt(2.0 / math.pi) * (values + 0.044715 * values**3)))
-    return 0.5 * values * (1.0 + np.asarray(_erf(values / math.sqrt(2.0)), dtype=np.float64))
+    return values * normal_share(values)
+
+
+def normal_share(x: ArrayLike) -> Floats:
+    """Share of a standard normal that lies below each number.
+
+    Parameters
+    ----------
+    x : array_like of any shape
+        Real numbers.
+
+    Returns
+    -------
+    ndarray of the same shape
+        Φ(x) = (1 + erf(x / sqrt 2)) / 2, from 0 to 1.
+
+    Examples
+    --------
+    >>> normal_share([0.0, 1.0]).round(8).tolist()
+    [0.5, 0.84134475]
+    """
+    values = np.asarray(x, dtype=np.float64)
+    return 0.5 * (1.0 + np.asarray(_erf(values / math.sqrt(2.0)), dtype=np.float64))
 
 
 def relu(x: ArrayLike) -> Floats:

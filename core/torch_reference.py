@@ -6,7 +6,7 @@ Three conventions differ from ours and are turned here, and only here: PyTorch's
 ``nn.MultiheadAttention`` reads True in a mask as *blocked*; and it averages the heads' weights unless told not to.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -20,6 +20,8 @@ from core.feed_forward import ActivationName
 from core.masks import Booleans
 from core.parameter_count import Biases
 from core.softmax import Floats
+from core.stack import Parts, Stack
+from core.stack import stack_curves as curves_of
 
 # Small products gain nothing from more threads, and other readers' sessions need the cores.
 torch.set_num_threads(1)
@@ -433,6 +435,133 @@ def decoder_states(
             else:
                 rows = decoder_layer(layer, n_heads)(rows, _tensor(source)[None], tgt_mask=blocked)
     return rows[0].numpy()
+
+
+def stack(
+    x: ArrayLike,
+    layers: Sequence[BlockParameters],
+    n_heads: int,
+    reading: ArrayLike,
+    norm_position: NormPosition = "pre",
+    activation: ActivationName = "gelu",
+    parts: Parts | None = None,
+) -> Stack:
+    """A stack of ``nn.TransformerEncoderLayer``, and the gradients that PyTorch's autograd finds.
+
+    Parameters
+    ----------
+    x, layers, n_heads, reading, norm_position, activation, parts
+        As in `core.stack.run_stack`. With all parts the layers run as they are; where some are missing, those that are
+        left run one by one.
+
+    Returns
+    -------
+    Stack
+        Streams and gradients, in our orientation.
+
+    Examples
+    --------
+    >>> from core.encoder_block import draw_parameters
+    >>> layers = [draw_parameters(6, 3, 10, np.random.default_rng(0), bias=False)]
+    >>> run = stack(np.ones((5, 6)), layers, 3, np.ones((5, 6)))
+    >>> run.streams.shape, run.gradients["w_1"].shape
+    ((2, 5, 6), (1, 6, 10))
+    """
+    kept = Parts() if parts is None else parts
+    modules = [encoder_layer(layer, n_heads, norm_position, activation) for layer in layers]
+    read_out, d_model = _tensor(reading)[None], np.shape(x)[-1]
+    ends = kept.ends_with_norm(norm_position)
+    final = nn.LayerNorm(d_model, dtype=torch.float64) if ends else nn.Identity()
+
+    def run(module: nn.TransformerEncoderLayer, given: torch.Tensor) -> torch.Tensor:
+        if kept.attention and kept.feed_forward and kept.skip and kept.norm:
+            made: torch.Tensor = module(given)
+            return made
+        return _run_parts(module, given, kept)
+
+    def loss(stream: torch.Tensor) -> torch.Tensor:
+        read: torch.Tensor = final(stream) * read_out
+        return read.sum()
+
+    streams = [_tensor(x)[None].requires_grad_()]
+    for module in modules:
+        streams.append(run(module, streams[-1]))
+    matrices = [_matrices(module, kept) for module in modules]
+    wanted = [matrix for of_layer in matrices for matrix in of_layer]
+    found = torch.autograd.grad(loss(streams[-1]), [*streams, *wanted])
+    at_streams, at_matrices = found[: len(streams)], iter(found[len(streams) :])
+    gradients = [_named([next(at_matrices) for _ in of_layer], kept) for of_layer in matrices]
+    lasts = [
+        _named(torch.autograd.grad(loss(run(module, given.detach())), of_layer), kept) if of_layer else {}
+        for module, given, of_layer in zip(modules, streams, matrices, strict=False)
+    ]
+    by_name = [
+        {name: np.stack([of_layer[name] for of_layer in found]) for name in kept.parameters}
+        for found in (gradients, lasts)
+    ]
+    with torch.no_grad():
+        together = torch.cat(streams).numpy()
+    return Stack(together, torch.cat(at_streams).numpy(), *by_name)
+
+
+def stack_curves(
+    x: ArrayLike,
+    layers: Sequence[BlockParameters],
+    n_heads: int,
+    reading: ArrayLike,
+    norm_position: NormPosition = "pre",
+    activation: ActivationName = "gelu",
+    parts: Parts | None = None,
+) -> dict[str, Floats]:
+    """What `core.stack.stack_curves` says of a run, by PyTorch's streams and gradients.
+
+    Parameters
+    ----------
+    x, layers, n_heads, reading, norm_position, activation, parts
+        As in `stack`.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Named as in `core.stack.StackCurves.named`.
+
+    Examples
+    --------
+    >>> from core.encoder_block import draw_parameters
+    >>> layers = [draw_parameters(6, 3, 10, np.random.default_rng(0), bias=False)]
+    >>> stack_curves(np.eye(6), layers, 3, np.ones((6, 6)))["size"].round(3).tolist()
+    [1.0, 2.361]
+    """
+    return curves_of(stack(x, layers, n_heads, reading, norm_position, activation, parts)).named()
+
+
+def _run_parts(module: nn.TransformerEncoderLayer, x: torch.Tensor, kept: Parts) -> torch.Tensor:
+    """The layer's own parts one by one, without those that are left out."""
+
+    def half(x: torch.Tensor, part: Callable[[torch.Tensor], torch.Tensor], norm: nn.LayerNorm) -> torch.Tensor:
+        made = part(norm(x) if kept.norm and module.norm_first else x)
+        joined = x + made if kept.skip else made
+        after: torch.Tensor = norm(joined) if kept.norm and not module.norm_first else joined
+        return after
+
+    if kept.attention:
+        x = half(x, lambda read: module.self_attn(read, read, read, need_weights=False)[0], module.norm1)
+    if kept.feed_forward:
+        x = half(x, lambda read: module.linear2(module.activation(module.linear1(read))), module.norm2)
+    return x
+
+
+def _matrices(module: nn.TransformerEncoderLayer, kept: Parts) -> list[torch.Tensor]:
+    attention = [module.self_attn.in_proj_weight, module.self_attn.out_proj.weight]
+    return attention * kept.attention + [module.linear1.weight, module.linear2.weight] * kept.feed_forward
+
+
+def _named(found: Sequence[torch.Tensor], kept: Parts) -> dict[str, Floats]:
+    """Gradients at `_matrices`, turned and by our names."""
+    turned = [gradient.T.numpy() for gradient in found]
+    if kept.attention:
+        turned = [*np.split(turned[0], 3, axis=1), *turned[1:]]
+    return dict(zip(kept.parameters, turned, strict=True))
 
 
 def count_parameters(d_model: int, n_heads: int, d_ff: int, biases: Biases = "all") -> int:

@@ -15,6 +15,7 @@ from core.decoding import generate
 from core.encoder_block import draw_parameters
 from core.examples import draw_decoder
 from core.settings import Settings
+from core.stack import run_stack
 
 X, W = np.arange(6.0).reshape(3, 2), np.ones((1, 2, 2))
 WORDS = ("dog", "bites", "man")
@@ -22,12 +23,18 @@ PARAMETERS = draw_parameters(2, 1, 3, np.random.default_rng(0))
 LAYER = draw_layer(2, 1, 3, np.random.default_rng(0), cross=True)
 DECODER = draw_decoder(WORDS, 1, 2, 1, 0, ("Hund",))
 WAY = generate(DECODER, (0,), 2, True)
+PLAIN = draw_parameters(2, 1, 3, np.random.default_rng(0), bias=False)
 
 CALLS = {
     "agreement.compare": ({"x": X}, {"x": X}),
     "agreement.row_differences": (X, X),
     "attention.attend": (X, X, X),
     "attention.self_attention": (X, W[0], W[0], W[0]),
+    "backward.attention_backward": (X, X, X, np.eye(3), X),
+    "backward.bend_slope": (X,),
+    "backward.dense_backward": (X, np.eye(2), X),
+    "backward.layer_norm_backward": (X, X),
+    "backward.softmax_backward": (X, X),
     "cost.attention_cost": (3, 2, 1),
     "cross_attention.cross_attention": (X, X[:2], W, W, W),
     "decoder_block.decoder_block": (X, LAYER, 1, None, source_keys_and_values(X, LAYER.cross, 1)),
@@ -45,8 +52,10 @@ CALLS = {
     "examples.draw_decoder": (WORDS,),
     "examples.draw_example": (WORDS,),
     "examples.draw_position_embedding": (3, 2),
+    "examples.draw_stack": (WORDS, 2, 3, 2),
     "feed_forward.activate": (X, "gelu"),
     "feed_forward.gelu": (X,),
+    "feed_forward.normal_share": (X,),
     "feed_forward.relu": (X,),
     "layer_norm.layer_norm": (X,),
     "masks.causal_mask": (3,),
@@ -76,6 +85,9 @@ CALLS = {
     "settings.read_sentence": ("x",),
     "settings.read_whole_number": ("3", 1, 5),
     "settings.to_query": (Settings(seed=1),),
+    "stack.mean_cosine": (X,),
+    "stack.run_stack": (X, [PLAIN], 1, X),
+    "stack.stack_curves": (run_stack(X, [PLAIN], 1, X),),
     "softmax.entropy": ([0.5, 0.5],),
     "softmax.jacobian_norm": ([0.5, 0.5],),
     "softmax.softmax": (X,),
@@ -94,6 +106,8 @@ CALLS = {
     "torch_reference.encoder_layer": (PARAMETERS, 1),
     "torch_reference.multi_head": (X, *[np.ones((1, 2, 2))] * 3, np.eye(2)),
     "torch_reference.projection": (X, X.T),
+    "torch_reference.stack": (X, [PLAIN], 1, X),
+    "torch_reference.stack_curves": (X, [PLAIN], 1, X),
     "torch_reference.softmax_and_jacobian_norm": (X,),
 }
 
