@@ -3,11 +3,16 @@
 `st.App` and not a plain script, because a script with a folder `pages/` beside it loses its first visitor by deep link.
 """
 
+import os
 import runpy
 from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+# Read when NumPy is first imported, by the pages. Small products gain nothing from more threads: where another reader's
+# session has the other cores, they wait for each other ten times as long as they compute.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 MAIN = Path(__file__).resolve().parent / "ui" / "main.py"
 
