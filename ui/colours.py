@@ -38,6 +38,9 @@ KEPT = Hue("#E4E1F8", "#312C57")
 """Cells by where they come from: computed now, computed again, kept from before. They differ in lightness too."""
 WITHOUT_CACHE, WITH_CACHE = UNSCALED, SCALED
 """Lines and numbers of the two ways of decoding, in the same two families."""
+PRE_NORM = Hue("#0B6B78", "#5CCBD9")
+POST_NORM = Hue("#9A3F9E", "#E79BEA")
+"""A stack with the norm before each part, and one with the norm after it."""
 
 _STEPS = 101
 

@@ -453,7 +453,10 @@ def number_choice(label: str, options: Sequence[int], key: str, default: int, wi
         number: int = st.select_slider(label, options, default, key=key, bind="query-params", width=width)
         return number
 
-    return _linked(label, key, _one_of(options), f"one of {', '.join(map(str, options))}", default, widget)
+    wanted = f"one of {', '.join(map(str, options))}"
+    if len(options) > 5 and list(options) == list(range(options[0], options[-1] + 1)):
+        wanted = f"a whole number from {options[0]} to {options[-1]}"
+    return _linked(label, key, _one_of(options), wanted, default, widget)
 
 
 def numbers_choice(label: str, options: Sequence[int], key: str, default: Sequence[int]) -> tuple[int, ...]:

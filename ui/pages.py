@@ -36,6 +36,8 @@ class Page:
 _ATTENTION = {"text": " ".join(ATTENTION_WORDS), "d": 4, "heads": 2, "seed": 0}
 BLOCK_STEPS = ("norm 1", "attention", "add 1", "norm 2", "expand", "bend", "contract", "add 2")
 """The parts of a block with the norm before each; `ui.block_walk` has their order with the norm after it."""
+STACK_PARTS = ("keep_attention", "keep_feed_forward", "keep_skip", "keep_norm", "keep_final_norm")
+"""Keys of the switches that keep a part of every block of a stack."""
 DERIVATION = ("overview", "project", "score", "scale", "softmax", "mix")
 """The computation of one head in the order in which it is derived."""
 
@@ -113,6 +115,18 @@ PAGES = (
         | {"word": "0 Meera", "entry": "0", "unit": "0", "norm": "pre", "activation": "gelu", "factor": "2"}
         | {"step": "norm 1"},
         (*BLOCK_STEPS, "guess"),
+    ),
+    Page(
+        "stack",
+        "Stacked blocks",
+        "Transformer",
+        ":material/stacks:",
+        "Why do deep models put the norm first?",
+        _ATTENTION
+        | {"depth": 12, "stack_width": "32", "stack_heads": "4", "activation": "gelu", "matrix": "w_2"}
+        | dict.fromkeys(STACK_PARTS, True),
+        ("stream", "gradient", "guess"),
+        ("text", "seed"),
     ),
     Page(
         "parameter_count",

@@ -2,7 +2,20 @@
 
 import string
 
-from ui.colours import FEATURE, KEY, NEUTRAL, PICKED, POSITION, QUERY, SCALED, UNSCALED, VALUE, WIDTH
+from ui.colours import (
+    FEATURE,
+    KEY,
+    NEUTRAL,
+    PICKED,
+    POSITION,
+    POST_NORM,
+    PRE_NORM,
+    QUERY,
+    SCALED,
+    UNSCALED,
+    VALUE,
+    WIDTH,
+)
 
 _STYLE = string.Template("""
 <style>
@@ -39,6 +52,8 @@ _STYLE = string.Template("""
 .position {color: $POSITION;}
 .feature {color: $FEATURE;}
 .width {color: $WIDTH;}
+.pre_norm {color: $PRE_NORM; font-weight: 650;}
+.post_norm {color: $POST_NORM; font-weight: 650;}
 .line {font-size: .95rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere;}
 .quiet {font-size: .82rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere; color: $NEUTRAL;}
 .notice {font-size: .9rem; line-height: 1.4; margin: 0;
@@ -61,6 +76,8 @@ _HUES = {
     "NEUTRAL": NEUTRAL,
     "SCALED": SCALED,
     "UNSCALED": UNSCALED,
+    "PRE_NORM": PRE_NORM,
+    "POST_NORM": POST_NORM,
 }
 STYLE = _STYLE.substitute(
     {name: f"light-dark({hue.light}, {hue.dark})" for name, hue in _HUES.items()}, PICKED_LIGHT=PICKED.light

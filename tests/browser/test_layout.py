@@ -47,6 +47,8 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
         return [tab.chart_named("output without positions"), tab.chart_named("new order − moved rows, without")]
     if path == "multi_head":
         return [tab.chart("head 0 (5 × 5)").first, tab.chart("head 1 (5 × 5)")]
+    if path == "stack":
+        return [tab.chart_named("length of a word's vector"), tab.chart_named("gradient of the last w_2")]
     if path == "encoder_block":
         return [tab.chart("X (5 × 8)"), tab.chart("sum 2 (5 × 8)")]
     return [tab.chart_named("Parameters by tensor")]

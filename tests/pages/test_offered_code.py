@@ -13,6 +13,7 @@ from tests.pages.reading import PAGES, change, open_page
 from tests.ui.take_home.clean_process import run_all
 from tests.ui.take_home.reading import code_of, read, six
 from ui import toolbar
+from ui.pages import STACK_PARTS
 from ui.take_home import notebook, scripts
 
 SENTENCES = ("the cat saw the dog", "She said \"it's 5\\n o'clock\" 👩‍👩‍👧", "क्या आपके पास")
@@ -42,6 +43,10 @@ def draw_settings(page, rng, sentence):
         return shared | {"keys": one_of((2, 3, 5, 8, 16)), "draws": 50, "dims": dims}
     if page == "encoder_block":
         return shared | sides | {"norm": one_of(("pre", "post")), "activation": one_of(("gelu", "relu"))}
+    if page == "stack":
+        sizes = {"depth": number(1, 9), "stack_width": number(0, 2), "stack_heads": number(0, 3)}
+        kinds = {"activation": one_of(("gelu", "relu")), "matrix": number(0, 3)}
+        return shared | sizes | kinds | {key: number(0, 3) > 0 for key in STACK_PARTS}
     own = shared | sides | {"head": number(0, heads - 1)}
     if page == "order_blindness":
         order = write_order(tuple(int(position) for position in rng.permutation(n)))

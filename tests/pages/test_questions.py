@@ -6,8 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from core.examples import ORDER_WORDS, draw_example, draw_position_embedding
+from core import torch_reference
+from core.examples import ORDER_WORDS, draw_example, draw_position_embedding, draw_stack
 from core.positions import rotate, sinusoidal_encoding
+from core.stack import Parts
 from tests.pages.reading import bodies, change, open_page, plain, run, texts
 
 LESSON = {"text": "Meera bought a new bat", "d": "4", "heads": "2", "seed": "0"}
@@ -177,12 +179,41 @@ def larger_part(link):
     return max(counts, key=counts.get), ", ".join(f"{part} {count:,}" for part, count in counts.items()) + "."
 
 
+def stack_by_torch(link, n_layers, norm_position, **other):
+    """The page's stack by PyTorch."""
+    words, width = tuple((LESSON | link)["text"].split()), int(link.get("stack_width", 32))
+    x, layers, reading = draw_stack(words, width, 4 * width, n_layers, int((LESSON | link)["seed"]))
+    kept = {key: link.get(f"keep_{key}") != "false" for key in ("attention", "feed_forward", "norm")} | other
+    return torch_reference.stack(x, layers, 4, reading, norm_position, link.get("activation", "gelu"), Parts(**kept))
+
+
+def collapse(link):
+    found = []
+    for skip in (False, True):
+        stream = stack_by_torch(link, int(link.get("depth", 12)), "pre", skip=skip).streams[-1]
+        units = stream / np.linalg.norm(stream, axis=1, keepdims=True)
+        found.append((units @ units.T)[~np.eye(len(units), dtype=bool)].mean())
+    return min(found[0], 1.0), f"With them it is {found[1]:.2f}".replace("-", "−")
+
+
+def deeper(link):
+    matrix = link.get("matrix", "w_2")
+    ends = {}
+    for norm_position in ("pre", "post"):
+        lasts = stack_by_torch(link, 48, norm_position).last_gradients[matrix]
+        ends[norm_position] = np.linalg.norm(lasts[[3, 47]], axis=(1, 2))
+    fallen = [position for position, (first, last) in ends.items() if last < first / 2]
+    answer = {(): "in neither", ("pre",): "in pre-norm only", ("post",): "in post-norm only"}
+    return answer.get(tuple(fallen), "in both"), "Pre-norm: "
+
+
 QUESTIONS = {
     "home": {"equal_shares": equal_shares, "other_heads": other_heads},
     "query_key_value": {"unscaled": unscaled, "reversed": reversed_sentence},
     "scaling_sweep": {"unscaled_512": unscaled_512, "by_d": by_d},
     "causal_mask": {"rows_moved": rows_moved, "allowed_share": allowed_share},
     "order_blindness": {"averaged": averaged, "neighbours": neighbours},
+    "stack": {"collapse": collapse, "deeper": deeper},
     "parameter_count": {"doubled": doubled, "larger_part": larger_part},
 }
 OWN_SETTINGS = {
@@ -197,6 +228,12 @@ OWN_SETTINGS = {
         "learned": {"positions": "learned table", "d": "7", "seed": "11"},
         "rotary": {"positions": "rotary", "d": "6", "seed": "11"},
         "rotary, d = 1": {"positions": "rotary", "d": "1", "heads": "3"},
+    },
+    "stack": {
+        "lesson": {},
+        "without norms": {"keep_norm": "false", "depth": "5"},
+        "narrow, w_q": {"stack_width": "8", "depth": "3", "matrix": "w_q", "seed": "11", "activation": "relu"},
+        "attention alone": {"keep_feed_forward": "false", "matrix": "w_o", "depth": "20", "text": "la lu la"},
     },
     "parameter_count": {
         "lesson": {},
@@ -272,7 +309,8 @@ def test_a_guess_is_judged(name, key):
         (said,) = reveal(at, **{key: close})
         assert said.startswith(f"It is {answer:.2f}. Your guess, {close:.2f}, is close. ")
         (said,) = reveal(at, **{key: far})
-        assert said.startswith(f"It is {answer:.2f}. Your guess, {far:.2f}, is off by {abs(far - answer):.2f}. ")
+        expected = f"It is {answer:.2f}. Your guess, {far:.2f}, is off by {abs(far - answer):.2f}. "
+        assert said.startswith(expected.replace("-", "−"))
     else:
         wrong = next(option for option in choices(at, key) if option != answer)
         (said,) = reveal(at, **{key: answer})
@@ -301,6 +339,8 @@ CHANGES = {
     "averaged": [{"order": "1 0 2 3 4"}, {"positions": "rotary"}, {"seed": 3}],
     "neighbours": [{"order": "1 0 2 3 4"}, {"positions": "rotary"}, {"head": 1}],
     "doubled": [{"d_model": 64}, {"d_ff": 101}, {"biases": "none"}],
+    "collapse": [{"depth": 3}, {"stack_width": 1}, {"keep_norm": False}],
+    "deeper": [{"matrix": 1}, {"activation": "relu"}, {"keep_final_norm": False}],
     "larger_part": [{"d_model": 64}, {"block_heads": 8}, {"biases": "none"}],
 }
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.pages.reading import PAGES, bodies, change, notices, open_page, press, recorded, run, texts, values_of
 from ui.controls import hideable
+from ui.pages import STACK_PARTS
 from ui.take_home import links, scripts
 from ui.view import View
 
@@ -30,6 +31,10 @@ CHANGED = {
     "encoder_block": [
         {"norm": "post", "activation": "relu", "word": 3, "entry": 17, "factor": 2, "step": "bend"},
         {"unit": 41},
+    ],
+    "stack": [
+        {"depth": 7, "stack_width": 1, "stack_heads": 0, "activation": "relu", "matrix": 1}
+        | dict.fromkeys(STACK_PARTS, False)
     ],
     "parameter_count": [
         {"d_model": 55, "block_heads": 5, "d_ff": 101, "layers": 3, "biases": "no attention biases"},

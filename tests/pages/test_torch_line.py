@@ -16,6 +16,7 @@ COMPARED = {
     "order_blindness": "attention",
     "multi_head": "multi_head",
     "encoder_block": "block_stages",
+    "stack": "stack_curves",
     "parameter_count": "count_parameters",
 }
 """Page to the function of `core.torch_reference` that it asks."""

@@ -204,6 +204,15 @@ CHARTS = {
         "add 2": ["sum 1 of every word", "feed-forward of every word", "sum 2 of every word"],
         "guess": [],
     },
+    "stack": {
+        "stream": ["length of a word's vector over layer", "how alike the words are over layer"],
+        "gradient": [
+            "gradient at the stream over",
+            "gradient of w_2 over",
+            "gradient of the last w_2 over layers in all",
+        ],
+        "guess": [],
+    },
     "parameter_count": {"count": ["Parameters by tensor"], "guess": []},
 }
 CONTROLS = {
@@ -225,6 +234,10 @@ CONTROLS = {
     **{
         ("encoder_block", step): {"norm", "activation", "word", "entry", "factor", "unit"}
         for step in (*pages.BLOCK_STEPS, "guess")
+    },
+    **{
+        ("stack", step): {"depth", "stack_width", "stack_heads", "activation", "matrix", *pages.STACK_PARTS}
+        for step in ("stream", "gradient")
     },
     ("query_key_value", "project"): {"head", "query", "key", "feature", "of"},
     **{
@@ -347,6 +360,10 @@ MOVED = {
     "order_blindness": {"order": "1 0 2 3 4", "positions": "rotary", "head": 1, "word": 2, "feature": 3, "entry": 1},
     "multi_head": {"head": 1, "query": 2, "key": 0, "entry": 5},
     "encoder_block": {"activation": "relu", "word": 2, "entry": 5, "unit": 13, "factor": 2},
+    "stack": {
+        "depth": 7, "stack_width": 1, "stack_heads": 0, "activation": "relu", "matrix": 1, "keep_skip": False,
+        "keep_final_norm": False,
+    },
     "parameter_count": {"d_model": 48, "block_heads": 6, "d_ff": 101, "layers": 3, "tensor": 5},
 }  # fmt: skip
 
@@ -492,7 +509,14 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
             if len(sums):
                 assert set(new_sums.row_position) == {cells.column_position.max() + 1}, "below, not beside"
                 assert set(sums.column_position) == {cells.column_position.max() + 1}
-    expected = {"home": 0, "scaling_sweep": 0, "parameter_count": 0, "causal_mask": 8, "query_key_value": 11}
+    expected = {
+        "home": 0,
+        "scaling_sweep": 0,
+        "parameter_count": 0,
+        "stack": 0,
+        "causal_mask": 8,
+        "query_key_value": 11,
+    }
     assert heat_maps == expected.get(name, 7)
 
 
@@ -579,6 +603,7 @@ def test_every_text_on_slides_and_in_columns(name, kind):
         assert_finite(at)
         pictures = len(at.get("vega_lite_chart")) + len(at.get("image"))
         wanted = int(heads) if (name, step) == ("multi_head", "heads") else len(CHARTS[name][step])
+        wanted -= (name, step, kind) == ("stack", "stream", "one word")  # which has no pair of words to compare
         assert pictures == (0 if nothing_to_see else wanted), step
 
 

@@ -308,6 +308,7 @@ CHANGES = {
     "parameter_count": {"d_model": 512, "block_heads": 8, "d_ff": 2048, "layers": 6},
     "query_key_value": {"head": 1, "query": 2, "key": 1, "feature": 3},
     "multi_head": {"head": 1, "query": 2, "key": 1, "entry": 5},
+    "stack": {"depth": 7, "stack_width": 1, "matrix": 2, "activation": "relu", "keep_skip": False},
     "encoder_block": {"word": 3, "entry": 5, "unit": 13, "norm": "post", "activation": "relu"},
 }
 
@@ -333,6 +334,9 @@ LESSON = {
     },
     "multi_head": DEFAULTS | {"head": 0, "query": 0, "key": 3, "entry": 0},
     "encoder_block": DEFAULTS | {"word": 0, "entry": 0, "unit": 0, "norm": "pre", "activation": "gelu", "factor": 1},
+    "stack": DEFAULTS | {
+        "depth": 12, "stack_width": 2, "stack_heads": 2, "activation": "gelu", "matrix": 0, "keep_skip": True,
+    },
     "parameter_count": DEFAULTS | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
 }  # fmt: skip
 

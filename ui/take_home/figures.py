@@ -17,6 +17,9 @@ import pandas as pd
 import pyarrow as pa
 
 from ui.charts.bars import PART_HUES
+from ui.charts.depth import DASHES
+from ui.charts.depth import HUES as DEPTH_HUES
+from ui.charts.depth import SERIES as DEPTH_SERIES
 from ui.charts.lines import SERIES
 from ui.charts.specifications import Spec, without_data
 from ui.colours import SCALED, UNSCALED, Hue
@@ -73,6 +76,9 @@ PARTS_KEY = tuple(Swatch(part, hue) for part, hue in PART_HUES.items())
 
 SERIES_KEY = (Swatch(SERIES[0], UNSCALED, (5, 3)), Swatch(SERIES[1], SCALED, ()))
 """For `ui.charts.lines.sweep_chart`."""
+
+DEPTH_KEY = tuple(Swatch(name, DEPTH_HUES[position], DASHES[position]) for position, name in DEPTH_SERIES.items())
+"""For `ui.charts.depth.depth_chart`."""
 
 SPREAD_KEY = (*SERIES_KEY, Swatch("√d", Hue(TEXT, TEXT), (), thin=True))
 """For its first measure, which also shows √d."""

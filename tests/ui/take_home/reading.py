@@ -8,7 +8,7 @@ import numpy as np
 from core.agreement import row_differences
 from core.attention import attend, self_attention
 from core.encoder_block import encoder_block
-from core.examples import ORDER_WORDS, draw_block, draw_example, draw_position_embedding
+from core.examples import ORDER_WORDS, draw_block, draw_example, draw_position_embedding, draw_stack
 from core.masks import ALIGNMENTS, causal_mask
 from core.mistakes import split_heads_by_reshape_alone
 from core.multi_head import multi_head_attention
@@ -17,6 +17,8 @@ from core.parameter_count import encoder_block_parameters
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
 from core.scaling import SWEEP_DIMS, single_draws, sweep
 from core.softmax import softmax
+from core.stack import Parts, run_stack, stack_curves
+from ui.pages import STACK_PARTS
 
 TITLE = re.compile(r"(.*?)(, queries in columns)? \((\d+) × (\d+)\), rows: (.*), columns: (.*)")
 
@@ -248,6 +250,25 @@ def encoder_block_page(values):
     }
 
 
+def stack(values):
+    words, width = tuple(values["words"]), values["d_model"]
+    x, layers, reading = draw_stack(words, width, 4 * width, values["n_layers"], values["seed"])
+    parts = Parts(*(values[key] for key in STACK_PARTS))
+    printed, sizes, measure = {}, range(1, values["n_layers"] + 1), "measure"
+    for norm_position, name in (("pre", "pre-norm"), ("post", "post-norm")):
+        run = run_stack(x, layers, values["stack_heads"], reading, norm_position, values["activation"], parts)
+        found = stack_curves(run)
+        stream = {"length": found.size} | ({"mean cosine": found.alike} if len(words) > 1 else {})
+        stream["gradient"] = found.stream_gradient
+        rows = ("layer", range(values["n_layers"] + 1))
+        printed[f"stream, {name}"] = matrix(np.transpose([*stream.values()]), rows, (measure, stream))
+        for title, columns in (("gradients", found.gradient), ("gradients of the last layer", found.last_gradient)):
+            if columns:
+                numbers = np.transpose([*columns.values()])
+                printed[f"{title}, {name}"] = matrix(numbers, ("layer", sizes), (measure, columns))
+    return printed
+
+
 def multi_head(values):
     d_head, n_heads, seed, words = values["d_head"], values["n_heads"], values["seed"], tuple(values["words"])
     example, _ = _head(values)
@@ -280,5 +301,6 @@ EXPECTED = {
     "order_blindness": order_blindness,
     "multi_head": multi_head,
     "encoder_block": encoder_block_page,
+    "stack": stack,
     "parameter_count": parameter_count,
 }

@@ -1,0 +1,130 @@
+"""Curves over the layers of a stack: pre-norm and post-norm beside each other."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.encoder_block import NormPosition
+from core.softmax import Floats
+from ui.charts.specifications import Spec, stretching
+from ui.charts.theme import DARK, TEXT, expression, themed
+from ui.colours import POST_NORM, PRE_NORM, Hue
+
+SERIES: Mapping[NormPosition, str] = {"pre": "pre-norm", "post": "post-norm"}
+"""Names for the reader."""
+
+HUES: Mapping[NormPosition, Hue] = {"pre": PRE_NORM, "post": POST_NORM}
+DASHES: Mapping[NormPosition, tuple[int, ...]] = {"pre": (), "post": (6, 3)}
+
+
+def depth_table(curves: Mapping[NormPosition, Floats], first: int) -> pd.DataFrame:
+    """One measure of both stacks, one row a layer.
+
+    Parameters
+    ----------
+    curves : mapping of "pre" and "post" to ndarray of shape (layer,)
+        Finite numbers; one stack may have fewer.
+    first : int
+        Number of the first layer, 0 for the embeddings.
+
+    Returns
+    -------
+    pandas.DataFrame
+        layer, series, value.
+
+    Examples
+    --------
+    >>> depth_table({"pre": np.array([2.0, 0.5]), "post": np.array([3.0])}, 1).to_numpy().tolist()
+    [[1, 'pre-norm', 2.0], [2, 'pre-norm', 0.5], [1, 'post-norm', 3.0]]
+    """
+    parts = [
+        pd.DataFrame({"layer": first + np.arange(len(values)), "series": SERIES[position], "value": values})
+        for position, values in curves.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _axis(title: str | None, **options: Any) -> alt.Axis:
+    return alt.Axis(
+        title=title,
+        labelColor=TEXT,
+        titleColor=TEXT,
+        labelFontSize=12,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        labelPadding=6,
+        titlePadding=6,
+        **options,
+    )
+
+
+@functools.lru_cache(maxsize=32)
+def depth_chart(title: str, over: str = "layer", logarithmic: bool = True, height: int = 128) -> Spec:
+    """A measure over the layers, a line for each position of the norm.
+
+    Parameters
+    ----------
+    title : str
+        What is measured, in our own words.
+    over : str
+        Title of the horizontal axis.
+    logarithmic : bool
+        Of the vertical axis, which then shows no zeros; the other one ends at 1.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    dict
+        Specification for `depth_table`, without data.
+
+    Examples
+    --------
+    >>> depth_chart("length")["height"]
+    128
+    """
+    scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(domainMax=1, nice=True)
+    x = alt.X(
+        field="layer",
+        type="quantitative",
+        scale=alt.Scale(nice=False, zero=False),
+        axis=_axis(over, tickMinStep=1, format="d", grid=False),
+    )
+    # As an expression, since a logarithmic axis otherwise leaves labels away although there is room for them.
+    power = "replace(format(datum.value, '.0e'), '+', '')"
+    short = f"datum.value >= 1e5 || datum.value < 1e-3 ? {power} : format(datum.value, '~g')"
+    said = short if logarithmic else "format(datum.value, '.1f')"
+    marks = _axis(None, labelExpr=said, labelOverlap="greedy", tickCount=4)
+    y = alt.Y(field="value", type="quantitative", scale=scale, axis=marks)
+    tooltip = [
+        alt.Tooltip(field="series", type="nominal", title="norm"),
+        alt.Tooltip(field="layer", type="quantitative", title=over),
+        alt.Tooltip(field="value", type="quantitative", format=".4~g", title=title),
+    ]
+    every = alt.Chart()
+    base = every.transform_filter("datum.value > 0") if logarithmic else every
+    layers: list[Any] = [
+        base.transform_filter(f"datum.series === '{SERIES[position]}'")
+        .mark_line(stroke=themed(hue), strokeWidth=2.5, strokeDash=[*DASHES[position]] or [1, 0], tooltip=None)
+        .encode(x=x, y=y)
+        for position, hue in HUES.items()
+    ]
+    of_pre = f"datum.series === '{SERIES['pre']}'"
+    dark = f"{of_pre} ? '{PRE_NORM.dark}' : '{POST_NORM.dark}'"
+    light = f"{of_pre} ? '{PRE_NORM.light}' : '{POST_NORM.light}'"
+    fill = expression(f"{DARK} ? ({dark}) : ({light})")
+    layers.append(
+        base.mark_point(filled=True, size=26, opacity=1, fill=fill, stroke=None).encode(x=x, y=y, tooltip=tooltip)
+    )
+    # Unseen: it keeps the horizontal axis as long as the stack where a curve ends in zeros.
+    layers.append(every.mark_tick(opacity=0, tooltip=None).encode(x=x))
+    chart = alt.layer(*layers).properties(
+        width="container",
+        height=height,
+        title=alt.TitleParams(text=title, anchor="start", fontSize=14, color=TEXT, offset=6),
+    )
+    return stretching(chart)
