@@ -34,6 +34,8 @@ MOST_WAITING = 3
 KEPT = 16
 """Results that are kept for readers who ask for the same."""
 
+_STOPPED = "Stopped: what was measured until then is kept."
+
 Stage = Literal["waiting", "running", "done", "stopped", "failed"]
 
 
@@ -178,7 +180,8 @@ class Measurements:
                 if job is not None and job.plan == plan and job._looked:
                     job._looked[reader] = time.monotonic()
                     return job
-            if self._running is not None and len(self._waiting) >= self._most_waiting:
+            self._forget_the_unwanted()
+            if len(self._waiting) >= self._most_waiting + (self._running is None):
                 return None
             job = Job(plan, self)
             job._looked[reader] = time.monotonic()
@@ -209,25 +212,33 @@ class Measurements:
         """Measure until nothing waits."""
         while True:
             with self.lock:
+                self._forget_the_unwanted()
                 if not self._waiting:
                     self._worker = None
                     return
                 job = self._running = self._waiting.pop(0)
                 job._stage = "running"
+            done = False
             try:
-                self._run(job)
+                done = self._run(job)
             except Exception as error:  # the queue behind it must go on
                 logging.getLogger(__name__).exception("a measurement could not be run")
                 job._end("failed", f"The measurement could not be run: {type(error).__name__}: {error}.")
             with self.lock:
                 self._running = None
-                if job._stage == "done":
+                if done:
                     self._finished[job.plan] = job
                     self._finished.move_to_end(job.plan)
                     while len(self._finished) > KEPT:
                         self._finished.popitem(last=False)
 
-    def _run(self, job: Job) -> None:
+    def _forget_the_unwanted(self) -> None:
+        for job in [job for job in self._waiting if not job._wanted(self._patience)]:
+            self._waiting.remove(job)
+            job._end("stopped", _STOPPED)
+
+    def _run(self, job: Job) -> bool:
+        """Measure; whether to the end."""
         with tempfile.TemporaryFile() as complaints:
             process = subprocess.Popen(
                 [*self._command, job.plan.written()],
@@ -254,14 +265,15 @@ class Measurements:
                 process.stdin.close()
                 process.stdout.close()
             if not ended:
-                return
+                return False
             if process.returncode == 0:
                 job._end("done")
-                return
+                return True
             complaints.seek(0)
             told = complaints.read().decode("utf-8", "replace").strip()
         logging.getLogger(__name__).error("a measurement ended with %s\n%s", process.returncode, told[-2000:])
         job._end("failed", _how_it_ended(process.returncode, told, len(job._readings)))
+        return False
 
     def _watch(self, process: "subprocess.Popen[str]", job: Job) -> bool:
         """Wait for its end; False where it was not waited for."""
@@ -273,7 +285,7 @@ class Measurements:
             except subprocess.TimeoutExpired:
                 pass
             if not job._wanted(self._patience):
-                job._end("stopped", "Stopped: what was measured until then is shown.")
+                job._end("stopped", _STOPPED)
                 return False
             if time.monotonic() > limit:
                 budget = f"its budget of {job.plan.seconds:g} s and {self._loading:g} s to load PyTorch"
