@@ -138,6 +138,20 @@ PAGES = (
         ("count", "guess"),
         (),
     ),
+    Page(
+        "cost",
+        "What attention costs",
+        "Transformer",
+        ":material/speed:",
+        "What does a sentence twice as long cost?",
+        _ATTENTION
+        | {"tokens": 1024, "model_width": 768, "model_heads": 12, "batch": 1, "bytes": 4, "cost_causal": False}
+        | {"context": 4096, "cache_batch": 1, "cache_bytes": 2}
+        | {"own_layers": 16, "own_heads": 32, "own_kv_heads": 8, "own_d_head": 64}
+        | {"measured_heads": 1, "measured_d": 64, "seconds": 30},
+        ("work", "models", "guess"),
+        (),
+    ),
 )
 
 

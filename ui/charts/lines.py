@@ -12,6 +12,7 @@ from core.scaling import Band, SingleDraw, SweepRow
 from core.softmax import Floats
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import DARK, TEXT, expression, themed
+from ui.charts.theme import axis_of as _axis
 from ui.colours import POSITION, SCALED, UNSCALED
 
 SERIES = ("raw scores", "divided by √d")
@@ -57,20 +58,6 @@ def _bands(row: SweepRow) -> tuple[tuple[Band, Band], ...]:
         (row.max_weight_unscaled, row.max_weight_scaled),
         (row.entropy_unscaled, row.entropy_scaled),
         (row.gradient_norm_unscaled, row.gradient_norm_scaled),
-    )
-
-
-def _axis(title: str | None, **options: Any) -> alt.Axis:
-    return alt.Axis(
-        title=title,
-        labelColor=TEXT,
-        titleColor=TEXT,
-        labelFontSize=12,
-        titleFontSize=12,
-        titleFontWeight="normal",
-        labelPadding=6,
-        titlePadding=6,
-        **options,
     )
 
 

@@ -86,3 +86,36 @@ INK = expression(f"contrast('#FFFFFF', {_FILL}) > contrast('#000000', {_FILL}) ?
 
 TEXT = expression(f"{DARK} ? '#F0F3F7' : '#14181F'")
 """Text on the page itself."""
+
+
+def axis_of(title: str | None, **options: Any) -> alt.Axis:
+    """An axis of numbers beside curves or bars, in the type of this house.
+
+    Parameters
+    ----------
+    title : str or None
+        Our own words.
+    **options
+        For `altair.Axis`.
+
+    Returns
+    -------
+    altair.Axis
+        Readable in both themes.
+
+    Examples
+    --------
+    >>> axis_of("d", grid=False).to_dict()["title"]
+    'd'
+    """
+    return alt.Axis(
+        title=title,
+        labelColor=TEXT,
+        titleColor=TEXT,
+        labelFontSize=12,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        labelPadding=6,
+        titlePadding=6,
+        **options,
+    )

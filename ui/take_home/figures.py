@@ -20,9 +20,10 @@ from ui.charts.bars import PART_HUES
 from ui.charts.depth import DASHES
 from ui.charts.depth import HUES as DEPTH_HUES
 from ui.charts.depth import SERIES as DEPTH_SERIES
+from ui.charts.cost import CURVES, METHOD_HUES
 from ui.charts.lines import SERIES
 from ui.charts.specifications import Spec, without_data
-from ui.colours import SCALED, UNSCALED, Hue
+from ui.colours import KEY, MASKED, SCALED, UNSCALED, Hue
 from ui.take_home.render import SVG, XLINK, labelled
 from ui.take_home.tables import carried, distinct_stems, pack
 
@@ -82,6 +83,15 @@ DEPTH_KEY = tuple(Swatch(name, DEPTH_HUES[position], DASHES[position]) for posit
 
 SPREAD_KEY = (*SERIES_KEY, Swatch("√d", Hue(TEXT, TEXT), (), thin=True))
 """For its first measure, which also shows √d."""
+
+CURVES_KEY = tuple(Swatch(curve.name, curve.hue, curve.dash) for curve in CURVES)
+"""For `ui.charts.cost.cost_chart`."""
+
+CACHE_KEY = (Swatch("cache", KEY), Swatch("with a key and value head for each query head", MASKED))
+"""For `ui.charts.cost.cache_chart`."""
+
+MEASURED_KEY = tuple(Swatch(method, hue, dash) for method, (hue, dash) in METHOD_HUES.items())
+"""For `ui.charts.cost.measured_chart`."""
 
 
 @dataclass(frozen=True, slots=True)

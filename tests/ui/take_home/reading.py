@@ -7,6 +7,8 @@ import numpy as np
 
 from core.agreement import row_differences
 from core.attention import attend, self_attention
+from core.cache_size import MODELS, Model, cache_bytes
+from core.cost import PART_NAMES, block_cost, crossovers
 from core.encoder_block import encoder_block
 from core.examples import ORDER_WORDS, draw_block, draw_example, draw_position_embedding, draw_stack
 from core.masks import ALIGNMENTS, causal_mask
@@ -293,6 +295,42 @@ def multi_head(values):
     return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
 
 
+def cost(values):
+    sizes = values["d_model"], values["n_heads"], 4 * values["d_model"]
+    rest = values["batch"], values["bytes_per_number"], values["causal"]
+    here, lengths = block_cost(values["seq_len"], *sizes, *rest), [2**power for power in range(3, 18)]
+    places = crossovers(values["d_model"], 4 * values["d_model"])
+    parts, layers_heads = ("part", (*PART_NAMES, "block")), values["own"]
+    models = [*MODELS, Model("your own", *layers_heads, 0, "")]
+    models = models if layers_heads[1] % layers_heads[2] == 0 else models[:-1]
+    kept, sentences, size = values["context"], values["cache_batch"], values["cache_bytes_per_number"]
+    caches = [
+        [
+            cache_bytes(1, model.n_layers, model.n_kv_heads, model.d_head, 1, size),
+            cache_bytes(kept, model.n_layers, model.n_kv_heads, model.d_head, sentences, size),
+            cache_bytes(kept, model.n_layers, model.n_heads, model.d_head, sentences, size),
+        ]
+        for model in models
+    ]
+    exact = [[row.flops, row.multiply_adds, row.needed_flops, row.result_bytes] for row in here.rows]
+    work = [[row.flops for row in block_cost(n, *sizes, *rest).rows] for n in lengths]
+    quantities = ("quantity", ("FLOP", "multiply-adds", "FLOP needed", "bytes"))
+    return {
+        "cost of each part": matrix(exact, parts, quantities),
+        "FLOP over n": matrix(work, ("n", lengths), parts),
+        "where n² overtakes": matrix(
+            [[places.projections], [places.block]],
+            ("what", ("the projections", "the rest of the block")),
+            ("place", ("n",)),
+        ),
+        "caches": matrix(
+            caches,
+            ("model", [model.name for model in models]),
+            ("bytes", ("a token", "cache", "cache with all heads")),
+        ),
+    }
+
+
 EXPECTED = {
     "home": home,
     "query_key_value": query_key_value,
@@ -303,4 +341,5 @@ EXPECTED = {
     "encoder_block": encoder_block_page,
     "stack": stack,
     "parameter_count": parameter_count,
+    "cost": cost,
 }
