@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MAY_IMPORT_TORCH = ("core/torch_reference.py", "core/training/")
-WITHOUT_STREAMLIT = ("charts", "formulas", "worked", "style", "colours", "pages", "literal")
+MAY_IMPORT_TORCH = ("core/torch_reference.py", "core/training/", "core/measurement/timing.py")
+WITHOUT_STREAMLIT = ("charts", "formulas", "worked", "costs", "measurement", "style", "colours", "pages", "literal")
 
 
 def imported_names(source, package=""):
@@ -65,7 +65,7 @@ def test_core_imports_nothing_that_draws_or_shows(path):
 
 
 @pytest.mark.parametrize("path", CORE)
-def test_core_imports_torch_only_as_referee_and_for_training(path):
+def test_core_imports_torch_only_as_referee_for_training_and_to_time_it(path):
     found = breaches(read(path), ("torch",))
     assert bool(found) <= path.startswith(MAY_IMPORT_TORCH), found
 
@@ -77,6 +77,21 @@ def test_the_referee_is_seen_to_import_torch():
 @pytest.mark.parametrize("path", CORE)
 def test_core_never_asks_its_referee(path):
     assert breaches(read(path), ("core.torch_reference",)) == []
+
+
+ASKED_BY_NOBODY = ("core.measurement.timing", "core.measurement.program")
+"""A program that the server starts and never imports: it would bring PyTorch into the server."""
+
+
+@pytest.mark.parametrize("path", [*files("ui"), *files("pages"), "streamlit_app.py"])
+def test_the_server_never_imports_the_measuring_program(path):
+    assert breaches(read(path), ASKED_BY_NOBODY) == []
+
+
+def test_only_the_measuring_program_imports_what_it_times_and_only_once_it_runs():
+    importers = [path for path in CORE if breaches(read(path), ASKED_BY_NOBODY[:1])]
+    assert importers == ["core/measurement/program.py"]
+    assert breaches(read(importers[0], names_at_start), ("core.measurement.timing", "torch")) == []
 
 
 @pytest.mark.parametrize("path", files("pages"))
@@ -103,7 +118,12 @@ TAKEN_HOME = "ui/take_home/sources/"
 
 @pytest.mark.parametrize("path", [path for path in files("ui") if not path.startswith(TAKEN_HOME)])
 def test_ui_does_not_import_torch_when_the_app_starts(path):
-    assert breaches(read(path, names_at_start), ("torch", "core.torch_reference", "core.training")) == []
+    assert (
+        breaches(
+            read(path, names_at_start), ("torch", "core.torch_reference", "core.training", "core.measurement.timing")
+        )
+        == []
+    )
 
 
 def test_importing_core_without_the_referee_loads_neither_torch_nor_streamlit_nor_altair():

@@ -1,5 +1,6 @@
 """Costs in words and small tables: what each part takes, what twice the length does to it, what was measured."""
 
+import html
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -247,7 +248,7 @@ def left_out_said(left_out: Sequence[LeftOut]) -> str:
     >>> "n = 4,096, plain formula: no time." in left_out_said([LeftOut(4096, "plain formula", "no time")])
     True
     """
-    said = "; ".join(f"n = {one.n:,}, {one.method}: {one.why}" for one in left_out)
+    said = "; ".join(f"n = {one.n:,}, {one.method}: {html.escape(one.why)}" for one in left_out)
     return f'<p class="line"><b>Left out.</b> {said}.</p>'
 
 
@@ -339,8 +340,8 @@ def cache_legend() -> str:
     """
     grey = f"color: light-dark({MASKED.light}, {MASKED.dark})"
     return (
-        f'<p class="quiet"><span class="key">■ cache</span> &nbsp; <span style="{grey}">■</span> what it would be with a '
-        "key and value head for each query head; ÷ 8: so many query heads share one</p>"
+        f'<p class="quiet"><span class="key">■ cache</span> &nbsp; <span style="{grey}">■</span> what it would be with '
+        "a key and value head for each query head; ÷ 8: so many query heads share one</p>"
     )
 
 

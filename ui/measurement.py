@@ -86,10 +86,13 @@ class Job:
             As of now.
         """
         with self._owner.lock:
-            if reader in self._looked:  # one who has left does not come back by looking
+            stage, said = self._stage, self._said
+            if reader in self._looked:
                 self._looked[reader] = time.monotonic()
+            elif stage in ("waiting", "running"):  # one who has left does not come back by looking
+                stage, said = "stopped", _STOPPED
             before = self._owner.before(self)
-            return Progress(self._stage, before, self._ready, tuple(self._readings), tuple(self._left_out), self._said)
+            return Progress(stage, before, self._ready, tuple(self._readings), tuple(self._left_out), said)
 
     def leave(self, reader: object) -> None:
         """Wait no longer; the measurement ends with its last reader.
@@ -302,9 +305,7 @@ def _how_it_ended(code: int, told: str, n_readings: int) -> str:
     """One sentence on a program that did not end well."""
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     why = told.splitlines()[-1].strip() if told else "it said nothing"
-    return (
-        f"The measurement ended before it was done ({how}: {why[:200]}); {n_readings} readings were taken until then."
-    )
+    return f"The measurement ended before it was done ({how}: {why[:200]}); readings until then: {n_readings}."
 
 
 measurements = Measurements()

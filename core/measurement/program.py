@@ -39,7 +39,7 @@ def _end_with_the_server() -> None:
     # Ends when the other end is closed, however that came about. Not through sys.stdin: its lock would be held at exit.
     while os.read(0, 4096):
         pass
-    os._exit(0)
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,8 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
         return [tab.chart_named("length of a word's vector"), tab.chart_named("gradient of the last w_2")]
     if path == "encoder_block":
         return [tab.chart("X (5 × 8)"), tab.chart("sum 2 (5 × 8)")]
+    if path == "cost":
+        return [tab.chart_named("Work of each part of a block")]
     return [tab.chart_named("Parameters by tensor")]
 
 

@@ -23,14 +23,14 @@ def run_fresh(code):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-WITHOUT = ("home", "causal_mask", "order_blindness", "multi_head", "encoder_block", "stack", "parameter_count")
+WITHOUT = ("home", "causal_mask", "order_blindness", "multi_head", "encoder_block", "stack", "parameter_count", "cost")
 
 
 def test_pages_without_a_check_of_their_own_load_no_torch():
     found = run_fresh("""
 loaded = {}
 at = open_page("home")
-for name in ("home", "causal_mask", "order_blindness", "multi_head", "encoder_block", "stack", "parameter_count"):
+for name in ("home", "causal_mask", "order_blindness", "multi_head", "encoder_block", "stack", "parameter_count", "cost"):
     go_to(at, name)
     loaded[name] = ["torch" in sys.modules, len(at.get("vega_lite_chart")) > 0]
 print(json.dumps(loaded))

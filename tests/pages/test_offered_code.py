@@ -38,6 +38,12 @@ def draw_settings(page, rng, sentence):
         block_heads = number(1, 64)
         sizes = {"d_model": block_heads * number(1, 256), "block_heads": block_heads, "d_ff": number(1, 65536)}
         return sizes | {"layers": number(1, 200), "biases": one_of(BIASES)}
+    if page == "cost":
+        widths = {"model_width": one_of((768, 12288)), "model_heads": one_of((1, 2, 4, 12, 32, 96))}
+        sizes = {"tokens": 2 ** number(3, 17), "batch": 2 ** number(0, 6), "bytes": one_of((2, 4, 8))}
+        kept = {"context": 2 ** number(7, 17), "cache_batch": 2 ** number(0, 6), "cache_bytes": one_of((1, 2, 4, 8))}
+        own = {"own_layers": number(1, 1000), "own_heads": 8 * number(1, 128), "own_kv_heads": one_of((1, 2, 3, 8))}
+        return widths | sizes | kept | own | {"cost_causal": one_of((True, False)), "own_d_head": number(1, 4096)}
     if page == "scaling_sweep":
         dims = [size for size in SWEEP_DIMS[:11] if one_of((True, False))]
         return shared | {"keys": one_of((2, 3, 5, 8, 16)), "draws": 50, "dims": dims}

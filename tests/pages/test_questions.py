@@ -207,6 +207,29 @@ def deeper(link):
     return answer.get(tuple(fallen), "in both"), "Pre-norm: "
 
 
+def work(link):
+    """Operations of the pairs, of the projections, and of the whole block; of the block at twice the length."""
+    n, d, heads = (
+        int(link.get(key, default)) for key, default in (("tokens", 1024), ("model_width", 768), ("model_heads", 12))
+    )
+    pairs, projections = 4 * n**2 * d, 8 * n * d**2
+    return pairs, projections, *(4 * m**2 * d + 5 * m**2 * heads + 24 * m * d**2 for m in (n, 2 * n))
+
+
+def doubled_length(link):
+    *_, once, twice = work(link)
+    return twice / once, "The pairs cost four times as much, all the rest twice"
+
+
+def pairs_or_projections(link):
+    pairs, projections, *_ = work(link)
+    level = "they cost the same"
+    answer = (
+        level if pairs == projections else "the two products of all pairs" if pairs > projections else "the projections"
+    )
+    return answer, f"meet at n = 2 · d_model = {2 * int(link.get('model_width', 768)):,}."
+
+
 QUESTIONS = {
     "home": {"equal_shares": equal_shares, "other_heads": other_heads},
     "query_key_value": {"unscaled": unscaled, "reversed": reversed_sentence},
@@ -215,6 +238,7 @@ QUESTIONS = {
     "order_blindness": {"averaged": averaged, "neighbours": neighbours},
     "stack": {"collapse": collapse, "deeper": deeper},
     "parameter_count": {"doubled": doubled, "larger_part": larger_part},
+    "cost": {"doubled_length": doubled_length, "pairs_or_projections": pairs_or_projections},
 }
 OWN_SETTINGS = {
     "scaling_sweep": {
@@ -241,6 +265,12 @@ OWN_SETTINGS = {
         "wide": {"d_model": "55", "block_heads": "5", "d_ff": "301", "biases": "no linear biases"},
         "narrow": {"d_model": "512", "block_heads": "8", "d_ff": "101", "biases": "none"},
         "largest": {"d_model": "16384", "d_ff": "65536"},
+    },
+    "cost": {
+        "lesson": {},
+        "level": {"tokens": "2048", "model_width": "1024", "model_heads": "4"},
+        "shortest": {"tokens": "8", "model_width": "12288", "model_heads": "96", "batch": "4"},
+        "longest": {"tokens": "131072", "model_width": "64", "model_heads": "1", "cost_causal": "true"},
     },
 }  # fmt: skip
 CASES = [(name, kind) for name in QUESTIONS for kind in OWN_SETTINGS.get(name, SETTINGS)]
@@ -342,6 +372,8 @@ CHANGES = {
     "collapse": [{"depth": 3}, {"stack_width": 1}, {"keep_norm": False}],
     "deeper": [{"matrix": 1}, {"activation": "relu"}, {"keep_final_norm": False}],
     "larger_part": [{"d_model": 64}, {"block_heads": 8}, {"biases": "none"}],
+    "doubled_length": [{"tokens": 64}, {"model_heads": 4}, {"model_width": 256}],
+    "pairs_or_projections": [{"tokens": 64}, {"model_width": 12288}],
 }
 
 

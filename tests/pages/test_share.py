@@ -40,6 +40,26 @@ CHANGED = {
         {"d_model": 55, "block_heads": 5, "d_ff": 101, "layers": 3, "biases": "no attention biases"},
         {"tensor": 7},
     ],
+    "cost": [
+        {
+            "tokens": 4096,
+            "model_width": 1024,
+            "model_heads": 32,
+            "batch": 8,
+            "bytes": 2,
+            "cost_causal": True,
+            "context": 16384,
+            "cache_batch": 2,
+            "cache_bytes": 4,
+            "own_layers": 24,
+            "own_heads": 12,
+            "own_kv_heads": 3,
+            "own_d_head": 96,
+            "measured_heads": 4,
+            "measured_d": 16,
+            "seconds": 10,
+        },
+    ],
 }
 """Every control of every page at a value that is not its default; what appears only then in a second part."""
 TEXTS = {
@@ -233,7 +253,7 @@ def test_code_of_what_is_on_the_screen_can_be_taken_home(name, records):
     record = records[-1]
     own, twin = (scripts.compose(scripts.read_source(name, torch=torch), record.code) for torch in (False, True))
     assert [block.value for block in at.code] == [own.strip(), twin.strip()]
-    assert ('words = ["the", "cat", "saw", "the", "dog"]' in own) == (name != "parameter_count")
+    assert ('words = ["the", "cat", "saw", "the", "dog"]' in own) == (name not in ("parameter_count", "cost"))
     assert at.selectbox(key="take_matrix").options == list(record.matrices)
     assert at.selectbox(key="take_figure").options == [figure.name for figure in record.figures]
     assert len(at.get("download_button")) == 9
@@ -249,8 +269,13 @@ def test_a_matrix_and_a_figure_can_be_chosen(records):
 
 @pytest.mark.parametrize(
     ("name", "link"),
-    [("order_blindness", {"text": "word"}), ("parameter_count", {"d_model": "33"}), ("home", {"text": "x"})],
-    ids=["one word has one order", "indivisible width", "no word"],
+    [
+        ("order_blindness", {"text": "word"}),
+        ("parameter_count", {"d_model": "33"}),
+        ("cost", {"model_width": "64"}),
+        ("home", {"text": "x"}),
+    ],
+    ids=["one word has one order", "indivisible width", "indivisible width of a cost", "no word"],
 )
 def test_a_page_that_shows_no_numbers_has_nothing_to_take_home(name, link, records):
     at = open_page(name, **link)

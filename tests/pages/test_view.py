@@ -214,6 +214,7 @@ CHARTS = {
         "guess": [],
     },
     "parameter_count": {"count": ["Parameters by tensor"], "guess": []},
+    "cost": {"work": ["Work of each part of a block"], "models": ["Caches of 9 models"], "guess": []},
 }
 CONTROLS = {
     ("home", "links"): {"head", "query"},
@@ -227,6 +228,11 @@ CONTROLS = {
     ("order_blindness", "with"): {"order", "positions", "head", "word", "feature"},
     ("order_blindness", "encoding"): {"positions", "head", "word", "feature", "entry"},
     ("parameter_count", "count"): {"d_model", "block_heads", "d_ff", "layers", "tensor"},
+    ("cost", "work"): {"tokens", "model_width", "model_heads", "batch", "bytes", "cost_causal"},
+    ("cost", "models"): {
+        *("context", "cache_batch", "cache_bytes"),
+        *("own_layers", "own_heads", "own_kv_heads", "own_d_head"),
+    },
     **{
         ("multi_head", step): {"head", "query", "key", "entry"}
         for step in ("heads", "join", "average", "one wide head", "wrong split")
@@ -365,6 +371,11 @@ MOVED = {
         "keep_final_norm": False,
     },
     "parameter_count": {"d_model": 48, "block_heads": 6, "d_ff": 101, "layers": 3, "tensor": 5},
+    "cost": {
+        "tokens": 64, "model_width": 256, "model_heads": 4, "batch": 2, "bytes": 8, "cost_causal": True,
+        "context": 128, "cache_batch": 8, "cache_bytes": 1, "own_layers": 3, "own_heads": 6, "own_kv_heads": 2,
+        "own_d_head": 5,
+    },
 }  # fmt: skip
 
 
@@ -435,6 +446,7 @@ STATES = {
     "home": {"head": "2"},
     "scaling_sweep": {"keys": "8"},
     "parameter_count": {"d_ff": "101"},
+    "cost": {"tokens": "64"},
 }  # fmt: skip
 OUTLINED_AS = {"": "", "cell": "cell", "row": "column", "column": "row"}
 
@@ -514,6 +526,7 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
         "scaling_sweep": 0,
         "parameter_count": 0,
         "stack": 0,
+        "cost": 0,
         "causal_mask": 8,
         "query_key_value": 11,
     }

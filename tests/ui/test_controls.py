@@ -153,7 +153,7 @@ def test_a_text_without_spaces_gets_a_hint():
 @pytest.mark.parametrize("name", PAGES)
 def test_an_emptied_sentence_gets_one_friendly_sentence(name):
     at = change(open_page(name), text=" \t\u3000")
-    needs_words = name not in ("scaling_sweep", "parameter_count")
+    needs_words = name not in ("scaling_sweep", "parameter_count", "cost")
     assert any("No word yet" in text for text in texts(at))
     assert [info.value.startswith("This page needs a sentence") for info in at.info] == [True] * needs_words
     assert not any("0 × 0" in text or "nan" in text.lower() for text in texts(at))
@@ -162,8 +162,8 @@ def test_an_emptied_sentence_gets_one_friendly_sentence(name):
 
 @pytest.mark.parametrize(
     ("name", "link"),
-    [("order_blindness", {"text": "word"}), ("parameter_count", {"d_model": "33"})],
-    ids=["one word", "indivisible width"],
+    [("order_blindness", {"text": "word"}), ("parameter_count", {"d_model": "33"}), ("cost", {"model_width": "64"})],
+    ids=["one word", "indivisible width", "indivisible width of a cost"],
 )
 def test_notices_are_shown_where_a_page_ends_early_too(name, link):
     assert any("link's seed was ignored" in line for line in notices(open_page(name, seed="x", **link)))
@@ -183,7 +183,11 @@ PAGE_LINKS = {
     "causal_mask": {"causal": True, "head": 0, "replace": 4, "n_query": 2, "n_key": 5},
     "order_blindness": {"positions": "sinusoidal", "head": 0},
     "parameter_count": {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
-}
+    "cost": {
+        "tokens": 1024, "model_width": 768, "model_heads": 12, "bytes": 4, "cost_causal": False, "context": 4096,
+        "own_kv_heads": 8, "seconds": 30,
+    },
+}  # fmt: skip
 WRONG = {
     "head": ("99", "-1", "7.5", "", ["0", "1"]),
     "query": ("5", "Meera"),
@@ -202,6 +206,14 @@ WRONG = {
     "d_ff": ("65537", "7.5"),
     "layers": ("201", "1.5"),
     "biases": ("foo", ""),
+    "tokens": ("1000", "262144", "64.0"),
+    "model_width": ("100", ""),
+    "model_heads": ("5",),
+    "bytes": ("3", "16"),
+    "cost_causal": ("maybe",),
+    "context": ("64", "1e4"),
+    "own_kv_heads": ("0", "1.5", "1025"),
+    "seconds": ("3600", "-1"),
 }
 WRONG_LINKS = [
     pytest.param(name, key, value, default, id=f"{name}-{key}={value}")
@@ -231,6 +243,8 @@ GOOD_LINKS = [
         {"d_model": 512, "block_heads": 8, "d_ff": 2048, "layers": 6},
     ),
     ("parameter_count", {"biases": "no attention biases"}, {"biases": "no attention biases"}),
+    ("cost", {"tokens": "131072", "model_width": "12288", "model_heads": "96"}, {"tokens": 131072, "model_heads": 96}),
+    ("cost", {"own_layers": "61", "own_kv_heads": "1", "seconds": "10"}, {"own_layers": 61, "seconds": 10}),
 ]
 
 
@@ -306,6 +320,7 @@ CHANGES = {
     "order_blindness": {"positions": "rotary", "order": "1 0 2 3 4", "head": 1},
     "scaling_sweep": {"keys": 8, "draws": 50, "dims": [64, 4]},
     "parameter_count": {"d_model": 512, "block_heads": 8, "d_ff": 2048, "layers": 6},
+    "cost": {"tokens": 4096, "model_width": 1024, "model_heads": 32, "own_kv_heads": 4, "context": 256, "seconds": 10},
     "query_key_value": {"head": 1, "query": 2, "key": 1, "feature": 3},
     "multi_head": {"head": 1, "query": 2, "key": 1, "entry": 5},
     "stack": {"depth": 7, "stack_width": 1, "matrix": 2, "activation": "relu", "keep_skip": False},
@@ -338,6 +353,9 @@ LESSON = {
         "depth": 12, "stack_width": 2, "stack_heads": 2, "activation": "gelu", "matrix": 0, "keep_skip": True,
     },
     "parameter_count": DEFAULTS | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
+    "cost": DEFAULTS | {
+        "tokens": 1024, "model_width": 768, "model_heads": 12, "own_kv_heads": 8, "context": 4096, "seconds": 30,
+    },
 }  # fmt: skip
 
 

@@ -60,8 +60,8 @@ def cost_table(seq_lens: Sequence[int], costs: Sequence[BlockCost], chosen: int,
     Returns
     -------
     pandas.DataFrame
-        n, curve, flops, said, mark: "" for a point of a line, "chosen" for one at the chosen length, "crossing" with
-        flops missing for a place where the square overtakes; places beyond the last length are left out.
+        n, curve, flops, said, mark: "" for a point of a line, "chosen" for one at the chosen length, "crossing" for
+        a place where the square overtakes; places beyond the last length are left out.
 
     Examples
     --------
@@ -70,14 +70,15 @@ def cost_table(seq_lens: Sequence[int], costs: Sequence[BlockCost], chosen: int,
     >>> table.mark.tolist().count("chosen"), table[table.mark == "crossing"].n.tolist()
     (4, [8])
     """
-    records: list[tuple[int, str, float | None, str, str]] = []
+    records: list[tuple[int, str, float, str, str]] = []
     for n, cost in zip(seq_lens, costs, strict=True):
         for curve in CURVES:
             flops = sum(cost.part(part).flops for part in curve.parts)
             records.append((n, curve.name, float(flops), human(flops, "FLOP"), "chosen" if n == chosen else ""))
     for n, what in ((places.projections, "the projections"), (places.block, "the rest of the block")):
         if seq_lens[0] <= n <= seq_lens[-1]:
-            records.append((n, what, None, f"n = {n:,}", "crossing"))
+            last = sum(costs[-1].part(part).flops for part in CURVES[0].parts)
+            records.append((n, what, last * (n / seq_lens[-1]) ** 2, f"n = {n:,}", "crossing"))
     return pd.DataFrame(records, columns=["n", "curve", "flops", "said", "mark"])
 
 
@@ -146,6 +147,9 @@ def cost_chart(first: int, last: int, height: int = 292) -> Spec:
         crossing.mark_text(align="left", dx=5, dy=8, y=0, fill=TEXT, fontSize=12, tooltip=None)
         .transform_filter("datum.curve !== 'the projections'")
         .encode(x=x, text=alt.Text(field="said", type="nominal")),
+        crossing.mark_point(size=130, stroke=themed(PICKED), strokeWidth=2.5, filled=False, tooltip=None).encode(
+            x=x, y=y
+        ),
         # Points that are nearly unseen carry the tooltips of the lines.
         lines.mark_point(
             filled=True,
@@ -367,7 +371,9 @@ def measured_chart(measure: Measure, first: int, last: int, height: int = 200) -
         label = "format(datum.value, '~s') + 's'"
     else:
         title, values = "memory of one call", [float(4**power) for power in range(5, 20)]
-        steps = " : ".join(f"datum.value >= {2**power} ? datum.value / {2**power} + ' {unit}'" for power, unit in _BINARY)
+        steps = " : ".join(
+            f"datum.value >= {2**power} ? datum.value / {2**power} + ' {unit}'" for power, unit in _BINARY
+        )
         label = f"{steps} : datum.value + ' B'"
     y = alt.Y(
         field="amount",

@@ -25,6 +25,7 @@ SENTENCES = (
     "She said \"it's 5\n o'clock\" 👩‍👩‍👧",
     "क्या आपके पास",
 )
+WITHOUT_WORDS = ("parameter_count", "cost")
 TINY = '"Tiny: words."\n\n# %%\nwords = ["a"]  # ünd  more\nby = "b"\n\n# %%\nprint(words, by)\n'
 
 
@@ -66,15 +67,22 @@ def draw_settings(page, rng, sentence):
     if page == "scaling_sweep":
         dims = [int(d) for d in SWEEP_DIMS if one_of(True, False)]
         return shared | turned | {"n_keys": one_of(2, 3, 5, 8, 16), "n_draws": 50, "dims": dims}
+    if page == "cost":
+        n_heads, own_kv_heads = number(1, 16), number(1, 8)
+        sizes = {"seq_len": number(1, 131072), "d_model": n_heads * number(1, 128), "n_heads": n_heads}
+        rest = {"batch": number(1, 64), "bytes_per_number": one_of(2, 4, 8), "causal": one_of(True, False)}
+        kept = {"context": number(1, 131072), "cache_batch": number(1, 64), "cache_bytes_per_number": one_of(1, 2, 4)}
+        own = [number(1, 100), own_kv_heads * number(1, 8) + one_of(0, 0, 1), own_kv_heads, number(1, 256)]
+        return sizes | rest | kept | {"own": own}
     n_heads = number(1, 64)
     sizes = {"d_model": n_heads * number(1, 256), "n_heads": n_heads, "d_ff": number(1, 65536)}
     return sizes | {"n_layers": number(1, 200), "biases": one_of(*BIASES)}
 
 
 def cases(page, count=3):
-    """Settings for each sentence in turn; the page without a sentence has only its sizes."""
+    """Settings for each sentence in turn; pages without a sentence have only their sizes."""
     rng = np.random.default_rng([2024, scripts.PAGES.index(page)])
-    sentences = SENTENCES[:1] if page == "parameter_count" else SENTENCES
+    sentences = SENTENCES[:1] if page in WITHOUT_WORDS else SENTENCES
     states = [draw_settings(page, rng, sentence) for _ in range(count) for sentence in sentences]
     if page == "scaling_sweep":
         states[0] |= {"n_draws": 500, "dims": []}
@@ -179,7 +187,7 @@ HOSTILE = {
 """Words that break programs, and how a script prints them: on one line."""
 
 
-WITH_WORDS = [page for page in scripts.PAGES if page != "parameter_count"]
+WITH_WORDS = [page for page in scripts.PAGES if page not in WITHOUT_WORDS]
 
 
 def hostile_settings(page):
@@ -223,6 +231,10 @@ EXTREMES = {
         ONE | {"n_layers": 1, "d_model": 8, "stack_heads": 8} | dict.fromkeys(STACK_PARTS, False),
     ],
     "parameter_count": [{"d_model": 16384, "d_ff": 1}, {"d_model": 1, "n_heads": 1, "biases": "none"}],
+    "cost": [
+        {"seq_len": 131072, "d_model": 12288, "n_heads": 96, "batch": 64, "bytes_per_number": 8, "causal": True},
+        {"seq_len": 1, "d_model": 1, "n_heads": 1, "own": [1, 3, 2, 1]},
+    ],
 }
 
 

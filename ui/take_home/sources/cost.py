@@ -4,7 +4,6 @@ Everything is computed from the sizes; no random number is involved. Needs Pytho
 """
 
 import numpy as np
-from printing import show
 
 # %% [markdown]
 # ## Settings
@@ -87,6 +86,8 @@ for layers, heads, kv_heads, d_head in models.values():
 # ## The numbers of the page
 
 # %%
+from printing import show
+
 show("cost of each part", costs(seq_len), parts, ("quantity", ["FLOP", "multiply-adds", "FLOP needed", "bytes"]))
 show("FLOP over n", work, ("n", lengths), parts)
 show("where n² overtakes", places, ("what", ["the projections", "the rest of the block"]), ("place", ["n"]))

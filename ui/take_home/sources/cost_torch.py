@@ -6,7 +6,6 @@ PyTorch.
 
 import numpy as np
 import torch
-from printing import show
 from torch.utils.flop_counter import FlopCounterMode
 
 # %% [markdown]
@@ -104,6 +103,8 @@ for layers, heads, kv_heads, d_head in models.values():
 # ## The numbers of the page
 
 # %%
+from printing import show
+
 show("cost of each part", costs(seq_len), parts, ("quantity", ["FLOP", "multiply-adds", "FLOP needed", "bytes"]))
 show("FLOP over n", work, ("n", lengths), parts)
 show("where n² overtakes", places, ("what", ["the projections", "the rest of the block"]), ("place", ["n"]))
