@@ -69,7 +69,7 @@ with steps.section("work"):
             alt=f"Work of each part of a block over n on two logarithmic axes; at n = {n:,} the block takes "
             f"{human(cost.flops, 'FLOP')}; the two products of all pairs overtake the projections at n = "
             f"{places.projections:,}, the rest of the block at n = {places.block:,}",
-            grow=1.03,
+            grow=0.98,
             legend=CURVES_KEY,
         )
     table.html(costs.parts_rows(cost, twice, causal))

@@ -13,10 +13,14 @@ from core.measurement.plan import METHODS, LeftOut, Method, Reading
 from ui.charts.bars import percent
 from ui.charts.cost import CURVES, FITTED_FROM, METHOD_HUES
 from ui.charts.heat_map import named_axis
-from ui.colours import MASKED
 from ui.take_home.tables import Matrix
 
 _CLASSES = dict(zip((curve.name for curve in CURVES), ("scaled", "unscaled", "query", "value"), strict=True))
+
+
+def _table(name: str) -> str:
+    """How a table begins that scrolls by itself on a phone, and by keyboard."""
+    return f'<div class="worked" tabindex="0" role="group" aria-label="{name}"><table>'
 
 
 def curves_legend() -> str:
@@ -124,7 +128,7 @@ def parts_rows(cost: BlockCost, twice: BlockCost, causal: bool) -> str:
         times(twice.result_bytes / cost.result_bytes),
     ]
     rows.append('<tr class="total">' + "".join(f"<td>{cell}</td>" for cell in total) + "</tr>")
-    return f'<div class="worked"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
+    return f"{_table('work and memory of each part')}<tr>{head}</tr>{''.join(rows)}</table></div>"
 
 
 def crossovers_said(places: Crossovers, d_model: int, last: int, causal: bool) -> str:
@@ -225,7 +229,7 @@ def fits_said(fits: Mapping[Method, PowerFit], readings: Sequence[Reading]) -> s
         "caches, and so large that the system hands them out anew, and clears them, at every call."
     )
     return (
-        f'<div class="worked"><table><tr>{head}</tr>{rows}</table></div><p class="quiet">Least squares of log time on '
+        f'{_table("exponents")}<tr>{head}</tr>{rows}</table></div><p class="quiet">Least squares of log time on '
         f"log n, n = {FITTED_FROM} to {last:,}.{more * steep}</p>"
     )
 
@@ -336,12 +340,11 @@ def cache_legend() -> str:
     Examples
     --------
     >>> cache_legend().count("■")
-    2
+    1
     """
-    grey = f"color: light-dark({MASKED.light}, {MASKED.dark})"
     return (
-        f'<p class="quiet"><span class="key">■ cache</span> &nbsp; <span style="{grey}">■</span> what it would be with '
-        "a key and value head for each query head; ÷ 8: so many query heads share one</p>"
+        '<p class="quiet"><span class="key">■ cache</span> &nbsp; □ what it would be with a key and value head for '
+        "each query head; ÷ 8: so many query heads share one</p>"
     )
 
 

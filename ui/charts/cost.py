@@ -101,6 +101,9 @@ def _length_axis(values: Sequence[int]) -> alt.X:
     )
 
 
+_TO_THE_LEFT = "datum.curve === 'the projections' || datum.n >= 16384"
+
+
 @functools.lru_cache(maxsize=4)
 def cost_chart(first: int, last: int, height: int = 292) -> Spec:
     """Operations of the parts of a block against the length, both axes logarithmic.
@@ -141,12 +144,16 @@ def cost_chart(first: int, last: int, height: int = 292) -> Spec:
     crossing = base.transform_filter("datum.mark === 'crossing'")
     layers += [
         crossing.mark_rule(stroke=themed(PICKED), strokeWidth=2, strokeDash=[4, 3], tooltip=None).encode(x=x),
-        crossing.mark_text(align="right", dx=-5, dy=8, y=0, fill=TEXT, fontSize=12, tooltip=None)
-        .transform_filter("datum.curve === 'the projections'")
-        .encode(x=x, text=alt.Text(field="said", type="nominal")),
-        crossing.mark_text(align="left", dx=5, dy=8, y=0, fill=TEXT, fontSize=12, tooltip=None)
-        .transform_filter("datum.curve !== 'the projections'")
-        .encode(x=x, text=alt.Text(field="said", type="nominal")),
+        # Beside its line: the first to the left, the second to the right while there is room.
+        crossing.mark_text(
+            align=expression(f"{_TO_THE_LEFT} ? 'right' : 'left'"),
+            dx=expression(f"{_TO_THE_LEFT} ? -5 : 5"),
+            dy=expression("datum.curve === 'the projections' || datum.n < 16384 ? 8 : 26"),
+            y=0,
+            fill=TEXT,
+            fontSize=12,
+            tooltip=None,
+        ).encode(x=x, text=alt.Text(field="said", type="nominal")),
         crossing.mark_point(size=130, stroke=themed(PICKED), strokeWidth=2.5, filled=False, tooltip=None).encode(
             x=x, y=y
         ),
@@ -258,7 +265,7 @@ def cache_chart(n_models: int, row_height: int = 27) -> Spec:
 
     base = alt.Chart()
     zero = alt.value(0)
-    full = base.mark_rect(fill=themed(MASKED), height=row_height * 0.72).encode(
+    full = base.mark_rect(fill=themed(MASKED), stroke=themed(NEUTRAL), strokeWidth=1, height=row_height * 0.72).encode(
         x=zero, x2=end("full_share"), y=y, tooltip=tooltip
     )
     own = base.mark_rect(fill=themed(KEY), height=row_height * 0.72).encode(
