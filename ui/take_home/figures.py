@@ -17,10 +17,10 @@ import pandas as pd
 import pyarrow as pa
 
 from ui.charts.bars import PART_HUES
+from ui.charts.cost import CURVES, METHOD_HUES
 from ui.charts.depth import DASHES
 from ui.charts.depth import HUES as DEPTH_HUES
 from ui.charts.depth import SERIES as DEPTH_SERIES
-from ui.charts.cost import CURVES, METHOD_HUES
 from ui.charts.lines import SERIES
 from ui.charts.specifications import Spec, without_data
 from ui.colours import KEY, MASKED, SCALED, UNSCALED, Hue
