@@ -152,6 +152,16 @@ PAGES = (
         ("work", "models", "guess"),
         (),
     ),
+    Page(
+        "practice",
+        "Practice",
+        "Practice",
+        ":material/edit_note:",
+        "Can you do it with paper and a calculator, and build it yourself?",
+        _ATTENTION | {"exercise": "reading", "number": 1},
+        ("exercise",),
+        ("seed",),
+    ),
 )
 
 

@@ -59,6 +59,12 @@ _STYLE = string.Template("""
 .notice {font-size: .9rem; line-height: 1.4; margin: 0;
   overflow-wrap: anywhere; padding: .35rem .7rem; border-left: .25rem solid $PICKED_LIGHT;
   background: light-dark(#FFF4DC, #33290F);}
+.st-key-control_number .stNumberInput {display: flex; align-items: center; gap: .5rem;}
+.st-key-control_number label {margin: 0; min-height: 0; white-space: nowrap;}
+.st-key-control_number label p {font-size: .82rem;}
+.asks {font-size: 1.06rem; line-height: 1.4; font-weight: 600; margin: 0; overflow-wrap: anywhere;}
+.verdict {padding: .35rem .7rem; border-radius: .3rem; background: light-dark(#FCE3DC, #45201A);}
+.verdict.right {background: light-dark(#E2F3EC, #12332A);}
 .agree {font-size: .82rem; line-height: 1.4; margin: 0; padding: .2rem .6rem; border-radius: .3rem;
   display: inline-block; max-width: 34rem; background: light-dark(#E2F3EC, #12332A);}
 .agree summary {cursor: pointer;}

@@ -247,7 +247,7 @@ def _assign(source: str, values: Mapping[str, object]) -> str:
     return b"".join(lines).decode()
 
 
-def write_literal(value: object, indent: int = 0) -> str:
+def write_literal(value: object, indent: int = 0, depth: int = 0) -> str:
     r"""A value as Python source, readable where it can be.
 
     Parameters
@@ -256,6 +256,8 @@ def write_literal(value: object, indent: int = 0) -> str:
         A whole number, a finite float, a truth value, None, a text, or a sequence of these.
     indent : int
         Columns that stand before it on its line.
+    depth : int
+        How many lists it stands in, each of them written over several lines.
 
     Returns
     -------
@@ -276,7 +278,15 @@ def write_literal(value: object, indent: int = 0) -> str:
     if isinstance(value, list | tuple):
         items = [write_literal(item) for item in value]
         line = f"[{', '.join(items)}]"
-        return line if indent + len(line) <= _WIDTH else "[\n" + "".join(_wrap(items)) + "]"
+        if indent + len(line) <= _WIDTH:
+            return line
+        margin = " " * (4 * depth)
+        if any(isinstance(item, list | tuple) for item in value):
+            inner = 4 * (depth + 1)
+            lines = [f"{margin}    {write_literal(item, inner + 1, depth + 1)},\n" for item in value]
+        else:
+            lines = [f"{margin}{one}" for one in _wrap(items, _WIDTH - 4 * depth)]
+        return "[\n" + "".join(lines) + f"{margin}]"
     if isinstance(value, str):
         text = repr(value)
         return f'"{text[1:-1]}"' if text[0] == "'" and '"' not in text and "'" not in value else text
@@ -287,11 +297,11 @@ def write_literal(value: object, indent: int = 0) -> str:
     raise TypeError(f"value must be a number, a text or a sequence of them; got {type(value).__name__}")
 
 
-def _wrap(items: Sequence[str]) -> list[str]:
+def _wrap(items: Sequence[str], width: int) -> list[str]:
     """Lines of a long list, as many items on each as fit."""
     lines = [""]
     for item in items:
-        if lines[-1] and 4 + len(lines[-1]) + len(item) + 2 > _WIDTH:
+        if lines[-1] and 4 + len(lines[-1]) + len(item) + 2 > width:
             lines.append("")
         lines[-1] += f"{' ' if lines[-1] else ''}{item},"
     return [f"    {line}\n" for line in lines]
