@@ -222,8 +222,8 @@ def read_number(text: str, whole: bool = False) -> float:
     if not typed:
         raise ValueError("a number is wanted; the box is empty")
     plain = typed.replace("−", "-").replace("–", "-")
-    if whole and re.fullmatch(r"[+-]?[0-9]{1,3}([,  ][0-9]{3})+", plain):
-        plain = re.sub("[,  ]", "", plain)
+    if whole and re.fullmatch(r"[+-]?[0-9]{1,3}([, \u00a0\u202f][0-9]{3})+", plain):
+        plain = re.sub("[, \u00a0\u202f]", "", plain)
     plain = plain.replace(",", ".")
     if not re.fullmatch(r"[+-]?([0-9]{1,15}(\.[0-9]{0,30})?|\.[0-9]{1,30})", plain):
         shown = typed if len(typed) <= 20 else f"{typed[:20]}…"

@@ -10,10 +10,12 @@ import pytest
 import torch
 
 import core
+import core.practice
 from core.decoder_block import draw_layer, source_keys_and_values
 from core.decoding import generate
 from core.encoder_block import draw_parameters
 from core.examples import draw_decoder
+from core.practice.kinds import draw
 from core.settings import Settings
 from core.stack import run_stack
 
@@ -24,6 +26,15 @@ LAYER = draw_layer(2, 1, 3, np.random.default_rng(0), cross=True)
 DECODER = draw_decoder(WORDS, 1, 2, 1, 0, ("Hund",))
 WAY = generate(DECODER, (0,), 2, True)
 PLAIN = draw_parameters(2, 1, 3, np.random.default_rng(0), bias=False)
+DRAWN = {
+    "blocks": ("doubling", "encoding", "head_split", "norm", "parameters"),
+    "choices": ("attention_kinds", "shapes", "which_mistake"),
+    "heads": (
+        *("causal_rows", "causal_weights", "mask_cells", "mixture", "projection", "reading", "scaling", "score"),
+        *("shuffled", "softmax_row"),
+    ),
+}
+"""Functions that draw a variant of an exercise."""
 
 CALLS = {
     "agreement.compare": ({"x": X}, {"x": X}),
@@ -82,6 +93,11 @@ CALLS = {
     "positions.sinusoidal_encoding": (3, 2),
     "products.count": ((),),
     "products.multiply": ("K", X, X.T),
+    **{f"practice.{room}.{name}": (np.random.default_rng(0),) for room, names in DRAWN.items() for name in names},
+    "practice.exercise.judge": (draw("score", 0, 1), [[3]]),
+    "practice.exercise.read_number": ("3",),
+    "practice.exercise.written": ([0.5], 1),
+    "practice.kinds.draw": ("score", 0, 1),
     "scaling.draw_scores": (3, 2, 5),
     "scaling.single_draws": (),
     "scaling.sweep": ((2, 3),),
@@ -119,12 +135,12 @@ CALLS = {
 
 def public_functions():
     """Names of all functions that the modules of core define for others."""
-    for module in pkgutil.iter_modules(core.__path__):
-        if module.ispkg:
-            continue
-        for name, value in vars(import_module(f"core.{module.name}")).items():
-            if inspect.isfunction(value) and value.__module__ == f"core.{module.name}" and not name.startswith("_"):
-                yield f"{module.name}.{name}"
+    rooms = [module.name for module in pkgutil.iter_modules(core.__path__) if not module.ispkg]
+    rooms += [f"practice.{module.name}" for module in pkgutil.iter_modules(core.practice.__path__)]
+    for room in rooms:
+        for name, value in vars(import_module(f"core.{room}")).items():
+            if inspect.isfunction(value) and value.__module__ == f"core.{room}" and not name.startswith("_"):
+                yield f"{room}.{name}"
 
 
 def numpy_state():
@@ -137,7 +153,7 @@ def torch_state():
 
 
 def call(name):
-    module, function = name.split(".")
+    module, _, function = name.rpartition(".")
     return getattr(import_module(f"core.{module}"), function)(*CALLS[name])
 
 

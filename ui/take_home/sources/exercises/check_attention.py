@@ -9,7 +9,7 @@ import traceback
 
 import numpy as np
 
-TOLERANCE = 1e-6
+TOLERANCE = 1e-8
 DONE = {}
 _SEED = [0]
 
@@ -77,8 +77,13 @@ def _ask(name, function, *arguments):
     return found
 
 
+def _equal(one, other):
+    """Whether two arrays are the same but for rounding; NaN counts as equal to NaN."""
+    return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=TOLERANCE, equal_nan=True)
+
+
 def _judge(name, found, right, mistakes, what="the result"):
-    """One line about an array; mistakes is a sentence to the array that this mistake gives."""
+    """One line about an array; mistakes is a sentence to the array, or the arrays, that this mistake gives."""
     try:
         values = np.asarray(found, dtype=float)
     except (TypeError, ValueError):
@@ -86,11 +91,11 @@ def _judge(name, found, right, mistakes, what="the result"):
     said = [
         sentence
         for sentence, wrong in mistakes.items()
-        if wrong.shape == values.shape
-        and not (wrong.shape == right.shape and np.allclose(wrong, right, atol=TOLERANCE))
-        and np.allclose(values, wrong, atol=TOLERANCE, equal_nan=True)
+        if any(
+            _equal(values, one) and not _equal(right, one) for one in (wrong if isinstance(wrong, list) else [wrong])
+        )
     ]
-    if values.shape == right.shape and np.allclose(values, right, atol=TOLERANCE):
+    if _equal(values, right):
         return _say(name, True, "right.")
     if said:
         return _say(name, False, " Or: ".join(said))
@@ -115,18 +120,23 @@ def softmax(function):
     if found is None:
         return False
     shares = np.exp(scores)
-    ok = _judge(
+    shifted = shares / shares.max(axis=-1, keepdims=True)
+    ok = _quietly(
+        _judge,
         name,
         found,
         _softmax(scores),
         {
-            "the softmax runs along the wrong axis: the columns sum to 1, and the rows should (axis=-1).": _softmax(
-                scores, 0
-            ),
-            "the sum runs over the whole matrix; each row has its own (axis=-1, keepdims=True).": shares / shares.sum(),
+            "the softmax runs along the wrong axis: the columns sum to 1, and the rows should (axis=-1).": [
+                _softmax(scores, 0),
+                shifted / shifted.sum(axis=0),
+            ],
+            "the sum runs over the whole matrix; each row has its own (axis=-1, keepdims=True).": [
+                shares / shares.sum(),
+                shifted / shifted.sum(),
+            ],
             "those are exponentials: divide them by the sum of their row.": shares,
-            "those are exponentials, the largest score subtracted: divide them by the sum of their row.": shares
-            / shares.max(axis=-1, keepdims=True),
+            "those are exponentials, the largest score subtracted: divide them by the sum of their row.": shifted,
             "the exponential is missing: scores were divided by their sum.": scores
             / scores.sum(axis=-1, keepdims=True),
             "the signs are turned: the largest score must get the largest weight.": _softmax(-scores),
@@ -229,7 +239,8 @@ def causal_mask(function):
         return False
     right = np.tril(ones)
     added = np.where(right > 0, 0.0, -np.inf)
-    ok = _judge(
+    ok = _quietly(
+        _judge,
         name,
         found,
         right,
@@ -245,7 +256,7 @@ def causal_mask(function):
     )
     if ok and np.asarray(found).dtype != bool:
         return _say(name, False, "the places are right; make it truth values (dtype bool).")
-    return ok
+    return ok and _say(name, True, "right.")
 
 
 def _heads(x, w_q, w_k, w_v, scale=None):
@@ -349,9 +360,11 @@ def layer_norm(function):
             "the mean is not subtracted.": x / np.sqrt(variance + 1e-5),
             "it divides by the variance; it should be its root.": centred / (variance + 1e-5),
             "the division by the standard deviation is missing.": centred,
-            "it takes the variance of a sample (ddof=1); layer norm divides by d.": centred / np.sqrt(sample + 1e-5),
-            "it takes the standard deviation of a sample (ddof=1); layer norm divides by d.": centred
-            / (np.sqrt(sample) + 1e-5),
+            "it takes the spread of a sample (ddof=1); layer norm divides by d.": [
+                centred / np.sqrt(sample + 1e-5),
+                centred / (np.sqrt(sample) + 1e-5),
+                centred / np.sqrt(sample),
+            ],
             "1e-5 is added to the standard deviation; it belongs to the variance, inside the root.": centred
             / (np.sqrt(variance) + 1e-5),
             "1e-5 is left out.": centred / np.sqrt(variance),
@@ -448,7 +461,7 @@ def block_torch(function):
     mistakes["W_o was not transposed."] = _pre(x, p | {"w_o": p["w_o"].T})
     right = _pre(x, p)
     values = np.asarray(found, dtype=float)
-    if values.shape == right.shape and 1e-6 < np.abs(values - right).max() < 1e-4:
+    if values.shape == right.shape and TOLERANCE < np.abs(values - right).max() < 1e-4:
         return _say(
             name, False, "almost: it was computed in single precision; make the layer with dtype=torch.float64."
         )
@@ -465,7 +478,7 @@ def all_done(*names):
     """Whether the checks of these functions have been passed; says which are open."""
     missing = [name for name in names if not DONE.get(name)]
     if missing:
-        print(f"· First: {', '.join(missing)}.")
+        print(f"· To be done first: {', '.join(missing)}.")
     return not missing
 
 
