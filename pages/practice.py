@@ -37,7 +37,7 @@ with steps.section("exercise"):
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
 with bar:
     chosen = controls.pick("exercise", tuple(KINDS), "exercise", width=170)
-    with st.container(width=250 if presenting else 190, key="control_number"):
+    with st.container(width=290 if presenting else 215, key="control_number"):
         number = controls.typed_number("number", "number", FIRST, (FIRST, LAST))
     st.button("Another one", on_click=another, args=(number,), key="another", disabled="number" in hidden)
     st.button("Next kind", on_click=next_kind, args=(chosen,), key="next_kind", disabled="exercise" in hidden)

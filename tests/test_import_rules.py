@@ -10,7 +10,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT_TORCH = ("core/torch_reference.py", "core/training/", "core/measurement/timing.py")
-WITHOUT_STREAMLIT = ("charts", "formulas", "worked", "costs", "measurement", "style", "colours", "pages", "literal")
+WITHOUT_STREAMLIT = (
+    "charts",
+    "formulas",
+    "worked",
+    "costs",
+    "measurement",
+    "style",
+    "colours",
+    "pages",
+    "literal",
+    "ways",
+)
 
 
 def imported_names(source, package=""):

@@ -122,7 +122,8 @@ def operands(exercise: Exercise) -> None:
             is_share = operand.name.startswith("weights")
             sizes = operand.rows == "row"
             longest = max((len(name) for name in columns.labels), default=1)
-            width = max(40.0 if operand.decimals else 35.0, 7.6 * longest + 8)
+            smallest = 31.0 if len(exercise.operands) > 2 else 35.0  # three stand side by side on a slide
+            width = max(smallest + 5 * bool(operand.decimals), 7.6 * longest + 8)
             with st.container(width="content"):
                 matrices.show(
                     Matrix(

@@ -53,6 +53,8 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
         return [tab.chart("X (5 × 8)"), tab.chart("sum 2 (5 × 8)")]
     if path == "cost":
         return [tab.chart_named("Work of each part of a block")]
+    if path == "practice":
+        return [tab.chart("weights (4 × 4)"), tab.page.get_by_role("button", name="Check")]
     return [tab.chart_named("Parameters by tensor")]
 
 

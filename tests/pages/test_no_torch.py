@@ -23,7 +23,17 @@ def run_fresh(code):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-WITHOUT = ("home", "causal_mask", "order_blindness", "multi_head", "encoder_block", "stack", "parameter_count", "cost")
+WITHOUT = (
+    "home",
+    "causal_mask",
+    "order_blindness",
+    "multi_head",
+    "encoder_block",
+    "stack",
+    "parameter_count",
+    "cost",
+    "practice",
+)
 
 
 def test_pages_without_a_check_of_their_own_load_no_torch():

@@ -44,6 +44,8 @@ def draw_settings(page, rng, sentence):
         kept = {"context": 2 ** number(7, 17), "cache_batch": 2 ** number(0, 6), "cache_bytes": one_of((1, 2, 4, 8))}
         own = {"own_layers": number(1, 1000), "own_heads": 8 * number(1, 128), "own_kv_heads": one_of((1, 2, 3, 8))}
         return widths | sizes | kept | own | {"cost_causal": one_of((True, False)), "own_d_head": number(1, 4096)}
+    if page == "practice":
+        return sides | {"exercise": number(0, 17), "number": number(1, 999), "seed": shared["seed"]}
     if page == "scaling_sweep":
         dims = [size for size in SWEEP_DIMS[:11] if one_of((True, False))]
         return shared | {"keys": one_of((2, 3, 5, 8, 16)), "draws": 50, "dims": dims}

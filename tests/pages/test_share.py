@@ -60,6 +60,7 @@ CHANGED = {
             "seconds": 10,
         },
     ],
+    "practice": [{"exercise": 4, "number": 7}],
 }
 """Every control of every page at a value that is not its default; what appears only then in a second part."""
 TEXTS = {
@@ -253,10 +254,12 @@ def test_code_of_what_is_on_the_screen_can_be_taken_home(name, records):
     record = records[-1]
     own, twin = (scripts.compose(scripts.read_source(name, torch=torch), record.code) for torch in (False, True))
     assert [block.value for block in at.code] == [own.strip(), twin.strip()]
-    assert ('words = ["the", "cat", "saw", "the", "dog"]' in own) == (name not in ("parameter_count", "cost"))
+    assert ('words = ["the", "cat", "saw", "the", "dog"]' in own) == (
+        name not in ("parameter_count", "cost", "practice")
+    )
     assert at.selectbox(key="take_matrix").options == list(record.matrices)
     assert at.selectbox(key="take_figure").options == [figure.name for figure in record.figures]
-    assert len(at.get("download_button")) == 9
+    assert len(at.get("download_button")) == 9 + (4 if name == "practice" else 0), "the exercises have their own"
 
 
 def test_a_matrix_and_a_figure_can_be_chosen(records):

@@ -215,6 +215,7 @@ CHARTS = {
     },
     "parameter_count": {"count": ["Parameters by tensor"], "guess": []},
     "cost": {"work": ["Work of each part of a block"], "models": ["Caches of 9 models"], "guess": []},
+    "practice": {"exercise": ["weights"]},
 }
 CONTROLS = {
     ("home", "links"): {"head", "query"},
@@ -233,6 +234,7 @@ CONTROLS = {
         *("context", "cache_batch", "cache_bytes"),
         *("own_layers", "own_heads", "own_kv_heads", "own_d_head"),
     },
+    ("practice", "exercise"): {"exercise", "number"},
     **{
         ("multi_head", step): {"head", "query", "key", "entry"}
         for step in ("heads", "join", "average", "one wide head", "wrong split")
@@ -376,6 +378,7 @@ MOVED = {
         "context": 128, "cache_batch": 8, "cache_bytes": 1, "own_layers": 3, "own_heads": 6, "own_kv_heads": 2,
         "own_d_head": 5,
     },
+    "practice": {"exercise": 3, "number": 5},
 }  # fmt: skip
 
 
@@ -447,6 +450,7 @@ STATES = {
     "scaling_sweep": {"keys": "8"},
     "parameter_count": {"d_ff": "101"},
     "cost": {"tokens": "64"},
+    "practice": {"exercise": "weights", "number": "3"},
 }  # fmt: skip
 OUTLINED_AS = {"": "", "cell": "cell", "row": "column", "column": "row"}
 
@@ -529,6 +533,7 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
         "cost": 0,
         "causal_mask": 8,
         "query_key_value": 11,
+        "practice": 2,
     }
     assert heat_maps == expected.get(name, 7)
 
@@ -541,6 +546,7 @@ TABLES = {
     "order_blindness": ("order_numbers", "output of the new order, with positions"),
     "multi_head": ("heads_numbers", "joined"),
     "encoder_block": ("block_numbers", "hidden"),
+    "practice": ("practice_numbers", "weights"),
 }
 
 
@@ -552,7 +558,7 @@ def test_the_table_behind_the_pictures_is_turned_and_the_code_says_so(name, reco
     kept = records[-1].matrices[matrix][0]
     turned = numbers(open_page(name, queries_in="columns", **SENTENCE), key, matrix)
     assert np.array_equal(turned.to_numpy(), table.to_numpy().T)
-    assert len({*table.shape}) == 2 or name == "home"
+    assert len({*table.shape}) == 2 or name in ("home", "practice")
     assert (list(turned.index), list(turned.columns)) == (list(table.columns), list(table.index))
     record = records[-1]
     assert np.array_equal(record.matrices[matrix][0], kept), "the files stay as in the code"

@@ -5,6 +5,7 @@ import re
 import nbformat
 import numpy as np
 
+import ui.practice
 from core.agreement import row_differences
 from core.attention import attend, self_attention
 from core.cache_size import MODELS, Model, cache_bytes
@@ -17,6 +18,7 @@ from core.multi_head import multi_head_attention
 from core.order import run_two_orders
 from core.parameter_count import encoder_block_parameters
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
+from core.practice import kinds
 from core.scaling import SWEEP_DIMS, single_draws, sweep
 from core.softmax import softmax
 from core.stack import Parts, run_stack, stack_curves
@@ -331,6 +333,38 @@ def cost(values):
     }
 
 
+def practice_page(values):
+    exercise = kinds.draw(values["kind"], values["seed"], values["number"])
+    printed = {f"{values['kind']}, number {values['number']} of seed {values['seed']}": []}
+    assert values == practice_code(exercise, values["seed"], values["number"], values["revealed"], values["queries_in"])
+    turned = values["queries_in"] == "columns"
+    for operand in exercise.operands:
+        names = zip((operand.row_names, operand.column_names), operand.values.shape, strict=True)
+        rows, columns = (given or range(size) for given, size in names)
+        printed[operand.name] = matrix(operand.values, (operand.rows, rows), (operand.columns, columns), turned)
+    if values["revealed"]:
+        axes = ("answer", values["rows"]), ("cell", values["columns"])
+        printed["answer"] = matrix(exercise.answer, *axes, turned)
+    return printed
+
+
+def practice_code(exercise, seed, number, revealed, queries_in):
+    """What the page of the exercises passes to its script."""
+    rows, columns = ui.practice.answer_names(exercise)
+    return {
+        "kind": exercise.kind,
+        "seed": seed,
+        "number": number,
+        "operands": ui.practice.as_literals(exercise),
+        "given": [[name, value] for name, value in exercise.given.items()],
+        "options": [*exercise.options],
+        "rows": [*rows],
+        "columns": [*columns],
+        "revealed": revealed,
+        "queries_in": queries_in,
+    }
+
+
 EXPECTED = {
     "home": home,
     "query_key_value": query_key_value,
@@ -342,4 +376,5 @@ EXPECTED = {
     "stack": stack,
     "parameter_count": parameter_count,
     "cost": cost,
+    "practice": practice_page,
 }

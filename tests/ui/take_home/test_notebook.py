@@ -57,7 +57,9 @@ def test_title_of_a_figure_is_literal():
     assert cells_of(built("home"), "markdown")[2] == f"**{escaped}**\n\n![{escaped}](attachment:figure-1.png)"
 
 
-@pytest.mark.parametrize("page", [page for page in scripts.PAGES if page not in ("parameter_count", "cost")])
+@pytest.mark.parametrize(
+    "page", [page for page in scripts.PAGES if page not in ("parameter_count", "cost", "practice")]
+)
 def test_words_of_the_reader_stand_in_code_only(page):
     file = built(page, words=WORDS)
     assert cells_of(file, "markdown") == cells_of(built(page), "markdown")

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from core.order import default_order
 from core.parameter_count import BIASES
+from core.practice.kinds import KINDS, draw
 from core.scaling import SWEEP_DIMS
 from core.tokens import split_words
 from tests.ui.take_home.clean_process import run_all, run_file
-from tests.ui.take_home.reading import EXPECTED, code_of, read
+from tests.ui.take_home.reading import EXPECTED, code_of, practice_code, read
 from ui.pages import STACK_PARTS
 from ui.take_home import notebook, scripts
 
@@ -25,7 +26,7 @@ SENTENCES = (
     "She said \"it's 5\n o'clock\" 👩‍👩‍👧",
     "क्या आपके पास",
 )
-WITHOUT_WORDS = ("parameter_count", "cost")
+WITHOUT_WORDS = ("parameter_count", "cost", "practice")
 TINY = '"Tiny: words."\n\n# %%\nwords = ["a"]  # ünd  more\nby = "b"\n\n# %%\nprint(words, by)\n'
 
 
@@ -74,6 +75,10 @@ def draw_settings(page, rng, sentence):
         kept = {"context": number(1, 131072), "cache_batch": number(1, 64), "cache_bytes_per_number": one_of(1, 2, 4)}
         own = [number(1, 100), own_kv_heads * number(1, 8) + one_of(0, 0, 1), own_kv_heads, number(1, 256)]
         return sizes | rest | kept | {"own": own}
+    if page == "practice":
+        kind, seed, variant = one_of(*KINDS), number(0, 9999), number(1, 999)
+        exercise = draw(kind, seed, variant)
+        return practice_code(exercise, seed, variant, one_of(True, False), one_of("rows", "columns"))
     n_heads = number(1, 64)
     sizes = {"d_model": n_heads * number(1, 256), "n_heads": n_heads, "d_ff": number(1, 65536)}
     return sizes | {"n_layers": number(1, 200), "biases": one_of(*BIASES)}
@@ -81,6 +86,10 @@ def draw_settings(page, rng, sentence):
 
 def cases(page, count=3):
     """Settings for each sentence in turn; pages without a sentence have only their sizes."""
+    if page == "practice":  # every kind, its answer revealed; the last one is not
+        sides = [("rows", "columns")[place % 2] for place in range(len(KINDS))]
+        states = [practice_code(draw(kind, 5, 2), 5, 2, True, side) for kind, side in zip(KINDS, sides, strict=True)]
+        return [*states, states[0] | {"revealed": False}]
     rng = np.random.default_rng([2024, scripts.PAGES.index(page)])
     sentences = SENTENCES[:1] if page in WITHOUT_WORDS else SENTENCES
     states = [draw_settings(page, rng, sentence) for _ in range(count) for sentence in sentences]
@@ -121,7 +130,7 @@ def test_scripts_and_notebooks_print_the_numbers_of_core(page):
 
 
 def twin_states(page):
-    return [{}, cases(page)[1], cases(page)[2]]
+    return cases(page) if page == "practice" else [{}, cases(page)[1], cases(page)[2]]
 
 
 def twins(page):
@@ -235,6 +244,7 @@ EXTREMES = {
         {"seq_len": 131072, "d_model": 12288, "n_heads": 96, "batch": 64, "bytes_per_number": 8, "causal": True},
         {"seq_len": 1, "d_model": 1, "n_heads": 1, "own": [1, 3, 2, 1]},
     ],
+    "practice": [practice_code(draw("which mistake", 0, 1), 0, 1, True, "rows")],
 }
 
 

@@ -9,15 +9,15 @@ from functools import partial
 import numpy as np
 
 # %% [markdown]
-# ## The exercise
+# ## Settings
 # Of each matrix: its name, its numbers, then what its rows and its columns are, with names where they have any.
 
 # %%
 kind = "scaling"
 seed = 0
 number = 1
-operands = [["scores", [[6, -2, 3]], "query", [], "key", []]]
-given = [["d", 16], ["heads", 2]]
+operands = [["scores", [[-9, 7, -9]], "query", [], "key", []]]
+given = [["d", 5], ["heads", 2]]
 options = []  # of a question with answers to choose from
 rows = ["answer"]
 columns = ["key 0", "key 1", "key 2"]
