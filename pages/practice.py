@@ -40,7 +40,7 @@ with bar:
     with st.container(width=290 if presenting else 215, key="control_number"):
         number = controls.typed_number("number", "number", FIRST, (FIRST, LAST))
     st.button("Another one", on_click=another, args=(number,), key="another", disabled="number" in hidden)
-    st.button("Next kind", on_click=next_kind, args=(chosen,), key="next_kind", disabled="exercise" in hidden)
+    st.button("Another kind", on_click=next_kind, args=(chosen,), key="next_kind", disabled="exercise" in hidden)
 kind = tuple(KINDS)[chosen]
 place = practice.Place(settings.seed, kind, number)
 exercise = drawn(kind, settings.seed, number)

@@ -54,7 +54,7 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
     if path == "cost":
         return [tab.chart_named("Work of each part of a block")]
     if path == "practice":
-        return [tab.chart("weights (4 × 4)"), tab.page.get_by_role("button", name="Check")]
+        return [tab.chart("weights (4 × 4)"), tab.page.get_by_role("button", name="Check", exact=True)]
     return [tab.chart_named("Parameters by tensor")]
 
 

@@ -160,11 +160,11 @@ def test_another_one_and_the_next_kind():
     assert verdict(at) == ""
     assert at.text_input(key=key_of("softmax", 0, 0, NUMBER + 1)).value == ""
     assert matrix(at, "scaled scores").tolist() == draw("softmax", SEED, NUMBER + 1).operands[0].values.tolist()
-    assert value_of(press(at, "Next kind"), "exercise") == 5
+    assert value_of(press(at, "Another kind"), "exercise") == 5
     assert score(at) == (1, 1)
     at = open_page("practice", exercise="which mistake", number="999")
     assert value_of(press(at, "Another one"), "number") == 1
-    assert value_of(press(at, "Next kind"), "exercise") == 0
+    assert value_of(press(at, "Another kind"), "exercise") == 0
 
 
 def test_an_exercise_depends_on_the_seed_and_on_nothing_else_in_the_sidebar(records):
@@ -200,7 +200,7 @@ def test_hidden_controls_keep_everybody_at_the_same_exercise():
     at = opened("score", hide="number,exercise")
     buttons = {button.label: button.disabled for button in at.button}
     assert buttons["Another one"]
-    assert buttons["Next kind"]
+    assert buttons["Another kind"]
 
 
 def test_on_a_slide_the_way_takes_the_place_of_the_boxes():
