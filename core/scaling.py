@@ -215,6 +215,30 @@ def draw_scores(d: int, n_keys: int, n_draws: int, seed: int = 0) -> Floats:
     return scores
 
 
+def unit_spread(x: Floats) -> tuple[Floats, float]:
+    """Numbers brought to a spread of 1, as layer norm and the usual first values keep queries and keys.
+
+    Parameters
+    ----------
+    x : ndarray
+        Of any shape.
+
+    Returns
+    -------
+    tuple of ndarray of the same shape and float
+        x divided by the standard deviation of all its numbers, and that divisor; 1 where all numbers are equal.
+
+    Examples
+    --------
+    >>> unit_spread(np.array([[2.0, -2.0]]))[0].tolist(), unit_spread(np.array([3.0]))[1]
+    ([[1.0, -1.0]], 1.0)
+    """
+    spread = float(x.std()) if x.size else 0.0
+    # Equal numbers may differ in their last bit, which is no spread.
+    divisor = spread if spread > 1e-12 * np.abs(x).max(initial=0.0) else 1.0
+    return x / divisor, divisor
+
+
 def _band(values: Floats) -> Band:
     low, high = np.quantile(values, BAND)
     return Band(float(values.mean()), float(low), float(high))

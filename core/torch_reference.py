@@ -168,17 +168,55 @@ def cross_attention(
     (3, 5, 7)
     """
     asking, looked_at = _tensor(x)[None], _tensor(source)[None]
-    stacked = [np.concatenate(list(np.asarray(w, dtype=np.float64)), axis=-1).T for w in (w_q, w_k, w_v)]
-    n_heads, d_model = len(np.asarray(w_q)), asking.shape[-1]
-    layer = nn.MultiheadAttention(d_model, n_heads, bias=False, batch_first=True, device="meta", dtype=torch.float64)
-    state = {"in_proj_weight": np.concatenate(stacked), "out_proj.weight": np.asarray(w_o, dtype=np.float64).T}
-    layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
+    layer = _attention_layer(w_q, w_k, w_v, w_o, batch_first=True)
     blocked = None if may_attend is None else torch.from_numpy(~may_attend)
     with torch.no_grad():
-        output, weights = layer.eval()(
+        output, weights = layer(
             asking, looked_at, looked_at, need_weights=True, attn_mask=blocked, average_attn_weights=False
         )
     return {"weights": weights[0].numpy(), "output": output[0].numpy()}
+
+
+def batch_as_tokens(x: ArrayLike, w_q: ArrayLike, w_k: ArrayLike, w_v: ArrayLike) -> dict[str, Floats]:
+    """``nn.MultiheadAttention`` as it comes, fed a batch with its sentences first, which it takes for tokens.
+
+    Parameters
+    ----------
+    x : array_like of shape (sentence, position, d_model)
+        The default module expects (tokens, batch, features).
+    w_q, w_k, w_v : array_like of shape (head, d_model, d_head)
+        Each head's projections.
+
+    Returns
+    -------
+    dict of str to ndarray
+        weights (position, head, sentence, sentence) and output (sentence, position, d_model), the heads side by side.
+
+    Examples
+    --------
+    >>> w = np.ones((3, 6, 2))
+    >>> batch_as_tokens(np.ones((2, 5, 6)), w, w, w)["weights"].shape
+    (5, 3, 2, 2)
+    """
+    rows = _tensor(x)
+    layer = _attention_layer(w_q, w_k, w_v, np.eye(rows.shape[-1]), batch_first=False)
+    with torch.no_grad():
+        output, weights = layer(rows, rows, rows, need_weights=True, average_attn_weights=False)
+    return {"weights": weights.numpy(), "output": output.numpy()}
+
+
+def _attention_layer(
+    w_q: ArrayLike, w_k: ArrayLike, w_v: ArrayLike, w_o: ArrayLike, batch_first: bool
+) -> nn.MultiheadAttention:
+    """PyTorch's module with our projections, without biases, in evaluation mode."""
+    stacked = [np.concatenate(list(np.asarray(w, dtype=np.float64)), axis=-1).T for w in (w_q, w_k, w_v)]
+    n_heads, d_model = len(np.asarray(w_q)), stacked[0].shape[-1]
+    layer = nn.MultiheadAttention(
+        d_model, n_heads, bias=False, batch_first=batch_first, device="meta", dtype=torch.float64
+    )
+    state = {"in_proj_weight": np.concatenate(stacked), "out_proj.weight": np.asarray(w_o, dtype=np.float64).T}
+    layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
+    return layer.eval()
 
 
 def softmax_and_jacobian_norm(scores: ArrayLike) -> dict[str, Floats]:

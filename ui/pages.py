@@ -153,6 +153,16 @@ PAGES = (
         (),
     ),
     Page(
+        "common_mistakes",
+        "Common mistakes",
+        "Practice",
+        ":material/report:",
+        "What goes wrong without any error, and what gives it away?",
+        _ATTENTION | {"mistake": "no scale", "made": True, "head": "0", "query": "0 Meera", "key": "3 new"},
+        ("mistake", "guess"),
+        ("d", "heads"),
+    ),
+    Page(
         "practice",
         "Practice",
         "Practice",

@@ -36,6 +36,17 @@ _STYLE = string.Template("""
 .worked tr.picked td {font-weight: 650; background: light-dark(#FFE9BF, #4A3A12);}
 .worked.large {font-size: .95rem; max-height: none;}
 .worked.large th {white-space: normal;}
+.worked.symptom {font-size: .82rem; max-height: none;}
+.worked.symptom th, .worked.symptom td {white-space: normal; padding: .12rem .5rem .12rem 0; vertical-align: top;}
+.worked.symptom th:first-child, .worked.symptom td:first-child {max-width: none;}
+.worked.symptom.words td, .worked.symptom.words th {text-align: left;}
+.code {font: .82rem/1.4 ui-monospace, "Source Code Pro", monospace; margin: 0; padding: .25rem .6rem;
+  border-left: .25rem solid $NEUTRAL; overflow-wrap: anywhere; background: light-dark(#F2F4F7, #1B222C);}
+.code .label {font-family: "Source Sans", sans-serif;}
+.codes {display: grid; gap: .25rem .6rem; margin-top: .4rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr));}
+.code.wrong {border-left-color: $UNSCALED;}
+.code.right {border-left-color: $VALUE;}
 .lines {max-height: 6rem; overflow: auto;}
 [data-testid="stMain"] {overflow-anchor: none;}
 [data-testid="stPageLink"] p {white-space: normal; overflow: visible;}

@@ -21,6 +21,7 @@ from ui.charts.cost import CURVES, METHOD_HUES
 from ui.charts.depth import DASHES
 from ui.charts.depth import HUES as DEPTH_HUES
 from ui.charts.depth import SERIES as DEPTH_SERIES
+from ui.charts.growth import GUESS, TRUE
 from ui.charts.lines import SERIES
 from ui.charts.specifications import Spec, without_data
 from ui.colours import KEY, MASKED, SCALED, UNSCALED, Hue
@@ -92,6 +93,8 @@ CACHE_KEY = (Swatch("cache", KEY), Swatch("with a key and value head for each qu
 
 MEASURED_KEY = tuple(Swatch(method, hue, dash) for method, (hue, dash) in METHOD_HUES.items())
 """For `ui.charts.cost.measured_chart`."""
+GROWTH_KEY = (Swatch(GUESS, UNSCALED, (5, 3)), Swatch(TRUE, SCALED, ()))
+"""For `ui.charts.growth.growth_chart`."""
 
 
 @dataclass(frozen=True, slots=True)
