@@ -329,29 +329,8 @@ def _no_positions(asked: _Asked) -> Comparison:
     )
 
 
-def variants(words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """A small batch made of one sentence: itself, itself backwards, and itself with its first word at the end.
-
-    Parameters
-    ----------
-    words : tuple of str
-        The sentence.
-
-    Returns
-    -------
-    tuple of three tuple of str
-        All of the same length.
-
-    Examples
-    --------
-    >>> variants(("a", "b", "c"))
-    (('a', 'b', 'c'), ('c', 'b', 'a'), ('b', 'c', 'a'))
-    """
-    return words, words[::-1], (*words[1:], *words[:1])
-
-
 def batch_of(x: Floats) -> Floats:
-    """The rows of `variants`.
+    """A small batch made of one sentence: itself, itself backwards, and itself with its first word at the end.
 
     Parameters
     ----------

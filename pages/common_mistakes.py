@@ -97,7 +97,7 @@ with steps.section("mistake"):
                     picture(name, side)
         reason = mistakes.unseen(chosen, found, words, d, n_heads)
         if reason:
-            st.html(f'<p class="notice" role="status">{reason}</p>')
+            st.html(f'<p class="remark" role="status">{reason}</p>')
     # What a page shows under the pictures has its place beside them on a slide.
     detail, beside = "", mistakes.symptom(found, made)
     if found.recital:
@@ -132,9 +132,9 @@ with (
         for place, name, side in zip(st.columns(2), ("As it runs", "Done right"), (runs, found.right), strict=True):
             across = chosen == "softmax axis" and side is found.wrong
             place.html(f'<p class="quiet">{name}:</p>{mistakes.worked_cell(side, keys, query, key, across)}')
+fitted = ", and so is the layer under the generator’s fitted read-out" if found.recital else ""
 frame.provenance(
-    f"Embeddings and projections are <b>random</b> (seed {settings.seed}), and so is the layer of the generator under "
-    "its fitted read-out; the rest is <b>computed</b> from your sentence."
+    f"Embeddings and projections are <b>random</b> (seed {settings.seed}){fitted}; the rest is <b>computed</b>."
 )
 home = next((page for page in ORDER if page.name == told.page), None)
 if home:

@@ -37,6 +37,7 @@ _STYLE = string.Template("""
 .worked.large {font-size: .95rem; max-height: none;}
 .worked.large th {white-space: normal;}
 .worked.symptom {font-size: .82rem; max-height: none;}
+.worked.symptom + .line {margin-top: .5rem;}
 .worked.symptom th, .worked.symptom td {white-space: normal; padding: .12rem .5rem .12rem 0; vertical-align: top;}
 .worked.symptom th:first-child, .worked.symptom td:first-child {max-width: none;}
 .worked.symptom.words td, .worked.symptom.words th {text-align: left;}
@@ -67,7 +68,7 @@ _STYLE = string.Template("""
 .post_norm {color: $POST_NORM; font-weight: 650;}
 .line {font-size: .95rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere;}
 .quiet {font-size: .82rem; line-height: 1.4; margin: 0; overflow-wrap: anywhere; color: $NEUTRAL;}
-.notice {font-size: .9rem; line-height: 1.4; margin: 0;
+.notice, .remark {font-size: .9rem; line-height: 1.4; margin: 0;
   overflow-wrap: anywhere; padding: .35rem .7rem; border-left: .25rem solid $PICKED_LIGHT;
   background: light-dark(#FFF4DC, #33290F);}
 .st-key-control_number .stNumberInput {display: flex; align-items: center; gap: .5rem;}

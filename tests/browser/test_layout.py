@@ -55,6 +55,8 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
         return [tab.chart_named("Work of each part of a block")]
     if path == "practice":
         return [tab.chart("weights (4 × 4)"), tab.page.get_by_role("button", name="Check", exact=True)]
+    if path == "common_mistakes":
+        return [tab.chart("as it runs (5 × 5)"), tab.chart("done right (5 × 5)")]
     return [tab.chart_named("Parameters by tensor")]
 
 

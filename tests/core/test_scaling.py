@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core import scaling
-from core.scaling import LESSON_DIMS, SWEEP_DIMS, Band, single_draws, sweep
+from core.scaling import LESSON_DIMS, SWEEP_DIMS, Band, single_draws, sweep, unit_spread
 from core.torch_reference import softmax_and_jacobian_norm
 
 
@@ -161,3 +161,18 @@ def test_scaling_refuses_what_cannot_be_drawn(function, wrong, message):
 def test_sweep_refuses_no_draws():
     with pytest.raises(ValueError, match="n_draws must be at least 1; got 0"):
         sweep([4], n_draws=0)
+
+
+def test_unit_spread_divides_by_the_spread_of_all_numbers():
+    x = np.random.default_rng(0).normal(3, 5, (7, 11))
+    brought, spread = unit_spread(x)
+    assert spread == x.std()
+    np.testing.assert_allclose(brought * spread, x, rtol=1e-14)
+    assert brought.std() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "x", [np.full((3, 2), 0.1), np.zeros((2, 2)), np.empty((0, 3)), np.array([[1.0, 1.0 + 2e-16]])]
+)
+def test_equal_numbers_have_no_spread_to_divide_by(x):
+    assert unit_spread(x)[1] == 1

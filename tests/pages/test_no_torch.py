@@ -32,6 +32,7 @@ WITHOUT = (
     "stack",
     "parameter_count",
     "cost",
+    "common_mistakes",
     "practice",
 )
 

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from core.common_mistakes import MISTAKES
 from core.order import write_order
 from core.parameter_count import BIASES
 from core.scaling import SWEEP_DIMS
@@ -64,6 +65,8 @@ def draw_settings(page, rng, sentence):
     own["query"] = number(0, n - 1)
     if page == "query_key_value":
         return own | {"key": number(0, n - 1), "feature": number(0, d - 1)}
+    if page == "common_mistakes":
+        return own | {"mistake": number(0, len(MISTAKES) - 1), "made": one_of((True, False))}
     if page == "causal_mask":
         replaced = {"replace": number(0, n - 1), "by": one_of(("ball", "", "two words", 'it"s', "\\n"))}
         return own | replaced | {"causal": one_of((True, False)), "n_query": number(1, 8), "n_key": number(1, 8)}

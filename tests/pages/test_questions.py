@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core import torch_reference
+from core.common_mistakes import MISTAKES, make
 from core.examples import ORDER_WORDS, draw_example, draw_position_embedding, draw_stack
 from core.positions import rotate, sinusoidal_encoding
 from core.stack import Parts
@@ -230,6 +231,35 @@ def pairs_or_projections(link):
     return answer, f"meet at n = 2 · d_model = {2 * int(link.get('model_width', 768)):,}."
 
 
+def row_sums(mistake, link):
+    """Sums of the rows of a mistake's weights."""
+    reader = Reader(link)
+    return (
+        make(mistake, reader.words, reader.d, reader.heads, reader.seed, reader.head, reader.query)
+        .weights[0]
+        .sum(axis=-1)
+    )
+
+
+def sums_to_one(mistake, link):
+    return bool(np.abs(row_sums(mistake, link) - 1).max() <= 1e-12)
+
+
+def rows_of_a_mistake(link):
+    mistake = link.get("mistake", "no scale")
+    right = sums_to_one(mistake, link)
+    count = row_sums(mistake, link).size
+    return (
+        "yes" if right else "no",
+        f"The sums of all {count} rows are 1" if right else "summing the rows finds this one",
+    )
+
+
+def survivors(link):
+    caught = [mistake for mistake in MISTAKES if not sums_to_one(mistake, link)]
+    return str(10 - len(caught)), f"It finds only: {', '.join(caught)}."
+
+
 QUESTIONS = {
     "home": {"equal_shares": equal_shares, "other_heads": other_heads},
     "query_key_value": {"unscaled": unscaled, "reversed": reversed_sentence},
@@ -239,6 +269,7 @@ QUESTIONS = {
     "stack": {"collapse": collapse, "deeper": deeper},
     "parameter_count": {"doubled": doubled, "larger_part": larger_part},
     "cost": {"doubled_length": doubled_length, "pairs_or_projections": pairs_or_projections},
+    "common_mistakes": {"rows": rows_of_a_mistake, "survive": survivors},
 }
 OWN_SETTINGS = {
     "scaling_sweep": {
@@ -258,6 +289,12 @@ OWN_SETTINGS = {
         "without norms": {"keep_norm": "false", "depth": "5"},
         "narrow, w_q": {"stack_width": "8", "depth": "3", "matrix": "w_q", "seed": "11", "activation": "relu"},
         "attention alone": {"keep_feed_forward": "false", "matrix": "w_o", "depth": "20", "text": "la lu la"},
+    },
+    "common_mistakes": {
+        "lesson": {},
+        "wrong axis": {"text": "the cat saw the dog", "d": "7", "heads": "3", "seed": "11", "mistake": "softmax axis"},
+        "no key": SETTINGS["another head"] | {"mistake": "no allowed key"},
+        "one word": SETTINGS["one word"] | {"mistake": "inverted mask"},
     },
     "parameter_count": {
         "lesson": {},
@@ -374,6 +411,8 @@ CHANGES = {
     "larger_part": [{"d_model": 64}, {"block_heads": 8}, {"biases": "none"}],
     "doubled_length": [{"tokens": 64}, {"model_heads": 4}, {"model_width": 256}],
     "pairs_or_projections": [{"tokens": 64}, {"model_width": 12288}],
+    "rows": [{"mistake": 7}, {"head": 1}, {"seed": 3}],
+    "survive": [{"head": 1}, {"text": "one two"}],
 }
 
 

@@ -36,6 +36,7 @@ CHANGED = {
         {"depth": 7, "stack_width": 1, "stack_heads": 0, "activation": "relu", "matrix": 1}
         | dict.fromkeys(STACK_PARTS, False)
     ],
+    "common_mistakes": [{"mistake": 8, "made": False, "head": 2, "query": 3, "key": 1}],
     "parameter_count": [
         {"d_model": 55, "block_heads": 5, "d_ff": 101, "layers": 3, "biases": "no attention biases"},
         {"tensor": 7},

@@ -32,7 +32,15 @@ SIZES = {
     "equal": ("64", "1"),
     "64 words": ("64", "12"),
 }
-USES_WORDS = {"home", "query_key_value", "causal_mask", "order_blindness", "multi_head", "encoder_block"}
+USES_WORDS = {
+    "home",
+    "query_key_value",
+    "causal_mask",
+    "order_blindness",
+    "multi_head",
+    "encoder_block",
+    "common_mistakes",
+}
 
 
 def words_of(text):

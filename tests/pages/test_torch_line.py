@@ -18,6 +18,7 @@ COMPARED = {
     "encoder_block": "block_stages",
     "stack": "stack_curves",
     "parameter_count": "count_parameters",
+    "common_mistakes": "attention",
 }
 """Page to the function of `core.torch_reference` that it asks."""
 

@@ -216,6 +216,7 @@ CHARTS = {
     "parameter_count": {"count": ["Parameters by tensor"], "guess": []},
     "cost": {"work": ["Work of each part of a block"], "models": ["Caches of 9 models"], "guess": []},
     "practice": {"exercise": ["weights"]},
+    "common_mistakes": {"mistake": ["as it runs, no scale", "done right, no scale"], "guess": []},
 }
 CONTROLS = {
     ("home", "links"): {"head", "query"},
@@ -228,6 +229,7 @@ CONTROLS = {
     ("order_blindness", "without"): {"order", "positions", "head", "word", "feature"},
     ("order_blindness", "with"): {"order", "positions", "head", "word", "feature"},
     ("order_blindness", "encoding"): {"positions", "head", "word", "feature", "entry"},
+    ("common_mistakes", "mistake"): {"mistake", "made", "head", "query", "key"},
     ("parameter_count", "count"): {"d_model", "block_heads", "d_ff", "layers", "tensor"},
     ("cost", "work"): {"tokens", "model_width", "model_heads", "batch", "bytes", "cost_causal"},
     ("cost", "models"): {
@@ -372,6 +374,7 @@ MOVED = {
         "depth": 7, "stack_width": 1, "stack_heads": 0, "activation": "relu", "matrix": 1, "keep_skip": False,
         "keep_final_norm": False,
     },
+    "common_mistakes": {"mistake": 7, "made": False, "head": 1, "query": 2, "key": 0},
     "parameter_count": {"d_model": 48, "block_heads": 6, "d_ff": 101, "layers": 3, "tensor": 5},
     "cost": {
         "tokens": 64, "model_width": 256, "model_heads": 4, "batch": 2, "bytes": 8, "cost_causal": True,
@@ -547,6 +550,7 @@ TABLES = {
     "multi_head": ("heads_numbers", "joined"),
     "encoder_block": ("block_numbers", "hidden"),
     "practice": ("practice_numbers", "weights"),
+    "common_mistakes": ("mistake_numbers", "measures"),
 }
 
 

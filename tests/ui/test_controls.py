@@ -329,6 +329,7 @@ CHANGES = {
     "query_key_value": {"head": 1, "query": 2, "key": 1, "feature": 3},
     "multi_head": {"head": 1, "query": 2, "key": 1, "entry": 5},
     "stack": {"depth": 7, "stack_width": 1, "matrix": 2, "activation": "relu", "keep_skip": False},
+    "common_mistakes": {"mistake": 6, "made": False, "head": 1, "query": 2, "key": 1},
     "encoder_block": {"word": 3, "entry": 5, "unit": 13, "norm": "post", "activation": "relu"},
 }
 
@@ -357,6 +358,7 @@ LESSON = {
     "stack": DEFAULTS | {
         "depth": 12, "stack_width": 2, "stack_heads": 2, "activation": "gelu", "matrix": 0, "keep_skip": True,
     },
+    "common_mistakes": DEFAULTS | {"mistake": 0, "made": True, "head": 0, "query": 0, "key": 3},
     "parameter_count": DEFAULTS | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
     "cost": DEFAULTS | {
         "tokens": 1024, "model_width": 768, "model_heads": 12, "own_kv_heads": 8, "context": 4096, "seconds": 30,

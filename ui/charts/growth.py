@@ -104,14 +104,14 @@ def growth_chart(title: str, height: int = 190) -> Spec:
     x = alt.X(
         field="tokens",
         type="quantitative",
-        scale=alt.Scale(type="log", base=2, nice=False, padding=18),
+        scale=alt.Scale(type="log", base=2, domain=[1, 131072], nice=False),
         axis=axis("tokens", values=[1, 1024, 131072], format=",d", grid=False, labelOverlap=False),
     )
     y = alt.Y(
         field="cost",
         type="quantitative",
-        scale=alt.Scale(type="log"),
-        axis=axis(None, format="~s", tickCount=5),
+        scale=alt.Scale(type="log", domain=[1, 1e14], nice=False),
+        axis=axis(None, format="~s", values=[1, 1e3, 1e6, 1e9, 1e12]),
     )
     tooltip = [
         alt.Tooltip(field="tokens", type="quantitative", format=",d"),

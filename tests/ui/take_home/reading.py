@@ -9,13 +9,14 @@ import ui.practice
 from core.agreement import row_differences
 from core.attention import attend, self_attention
 from core.cache_size import MODELS, Model, cache_bytes
+from core.common_mistakes import make
 from core.cost import PART_NAMES, block_cost, crossovers
 from core.encoder_block import encoder_block
 from core.examples import ORDER_WORDS, draw_block, draw_example, draw_position_embedding, draw_stack
 from core.masks import ALIGNMENTS, causal_mask
 from core.mistakes import split_heads_by_reshape_alone
 from core.multi_head import multi_head_attention
-from core.order import run_two_orders
+from core.order import default_order, run_two_orders
 from core.parameter_count import encoder_block_parameters
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
 from core.practice import kinds
@@ -365,6 +366,35 @@ def practice_code(exercise, seed, number, revealed, queries_in):
     }
 
 
+SHOWN_AXES = {
+    "sentence": ("yours", "reversed", "rolled"),
+    "tokens": ("n", "1,024", "32,768", "131,072"),
+    "cost": ("operations", "bytes of weights"),
+}
+
+
+def common_mistakes(values):
+    words = tuple(values["words"])
+    asked = [values[name] for name in ("d_head", "n_heads", "seed", "head", "query")]
+    found = make(values["mistake"], words, *asked)
+    order = default_order(words) or range(len(words))
+    shuffled = name_words([words[position] for position in order])
+
+    def axis(title, size):
+        names = {"query": name_words(words), "key": name_words(words), "word": shuffled, "feature": range(size)}
+        return title, (names | SHOWN_AXES)[title]
+
+    runs = found.wrong if values["made"] else found.right
+    blocks = {
+        name: (side.values, axis(side.rows, side.values.shape[0]), axis(side.columns, side.values.shape[1]))
+        for name, side in (("as it runs", runs), ("done right", found.right))
+    }
+    measures = "measure", [measure.name for measure in (*found.measures, found.test)]
+    both = "computed", ("as it runs", "done right")
+    blocks["measures"] = found.matrix_of_measures(values["made"]), measures, both
+    return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
+
+
 EXPECTED = {
     "home": home,
     "query_key_value": query_key_value,
@@ -377,4 +407,5 @@ EXPECTED = {
     "parameter_count": parameter_count,
     "cost": cost,
     "practice": practice_page,
+    "common_mistakes": common_mistakes,
 }

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.common_mistakes import MISTAKES
 from core.order import default_order
 from core.parameter_count import BIASES
 from core.practice.kinds import KINDS, draw
@@ -65,6 +66,9 @@ def draw_settings(page, rng, sentence):
         sizes = {"n_layers": number(1, 6), "d_model": one_of(8, 16, 32), "stack_heads": one_of(1, 2, 4, 8)}
         kept = {key: one_of(True, True, True, False) for key in STACK_PARTS}
         return shared | turned | sizes | {"activation": one_of("gelu", "relu")} | kept
+    if page == "common_mistakes":
+        chosen = {"mistake": one_of(*MISTAKES), "made": one_of(True, True, False), "query": number(0, last)}
+        return shared | head | turned | chosen
     if page == "scaling_sweep":
         dims = [int(d) for d in SWEEP_DIMS if one_of(True, False)]
         return shared | turned | {"n_keys": one_of(2, 3, 5, 8, 16), "n_draws": 50, "dims": dims}
@@ -93,6 +97,8 @@ def cases(page, count=3):
     rng = np.random.default_rng([2024, scripts.PAGES.index(page)])
     sentences = SENTENCES[:1] if page in WITHOUT_WORDS else SENTENCES
     states = [draw_settings(page, rng, sentence) for _ in range(count) for sentence in sentences]
+    if page == "common_mistakes":  # each of them, and its fix
+        states += [states[number % len(states)] | {"mistake": one} for number, one in enumerate(MISTAKES)]
     if page == "scaling_sweep":
         states[0] |= {"n_draws": 500, "dims": []}
         # The sweep takes most of the time and does not depend on the sentence.
@@ -239,6 +245,7 @@ EXTREMES = {
         MANY | {"n_layers": 48},
         ONE | {"n_layers": 1, "d_model": 8, "stack_heads": 8} | dict.fromkeys(STACK_PARTS, False),
     ],
+    "common_mistakes": [MANY | {"d_head": 8, "mistake": "no causal mask"}, ONE | {"mistake": "no allowed key"}],
     "parameter_count": [{"d_model": 16384, "d_ff": 1}, {"d_model": 1, "n_heads": 1, "biases": "none"}],
     "cost": [
         {"seq_len": 131072, "d_model": 12288, "n_heads": 96, "batch": 64, "bytes_per_number": 8, "causal": True},
@@ -271,8 +278,9 @@ def test_program_is_short_clean_and_needs_only_what_it_says(page, torch, tmp_pat
     others = {name.split(".")[0] for name in imported} - sys.stdlib_module_names
     assert others <= ({"numpy", "torch"} if torch else {"numpy"})
     assert ast.get_docstring(ast.parse(program))
-    # The way back through every part is as long as the way there.
-    assert program.count("\n") <= {"query_key_value": 110, "stack": 225}.get(page, 165)
+    # The way back through every part is as long as the way there; one program holds all ten mistakes.
+    longest = {"query_key_value": 110, "stack": 225, "common_mistakes": 265}
+    assert program.count("\n") <= longest.get(page, 165)
     file = tmp_path / "program.py"
     file.write_text(program, encoding="utf-8")
     rules = ["--isolated", "--no-cache", "--line-length=120", "--target-version=py311"]
