@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MAY_IMPORT_TORCH = ("core/torch_reference.py", "core/training/", "core/measurement/timing.py")
+MAY_IMPORT_TORCH = (
+    "core/torch_reference.py",
+    "core/measurement/timing.py",
+    *(f"core/training/{name}.py" for name in ("loop", "make_saved", "network")),
+)
 WITHOUT_STREAMLIT = (
     "charts",
     "formulas",
@@ -90,12 +94,15 @@ def test_core_never_asks_its_referee(path):
     assert breaches(read(path), ("core.torch_reference",)) == []
 
 
-ASKED_BY_NOBODY = ("core.measurement.timing", "core.measurement.program")
-"""A program that the server starts and never imports: it would bring PyTorch into the server."""
+ASKED_BY_NOBODY = (
+    *("core.measurement.timing", "core.measurement.program"),
+    *(f"core.training.{name}" for name in ("program", "loop", "make_saved", "network")),
+)
+"""Programs that the server starts and never imports: they would bring PyTorch into the server."""
 
 
 @pytest.mark.parametrize("path", [*files("ui"), *files("pages"), "streamlit_app.py"])
-def test_the_server_never_imports_the_measuring_program(path):
+def test_the_server_never_imports_the_programs_that_measure_and_train(path):
     assert breaches(read(path), ASKED_BY_NOBODY) == []
 
 
@@ -131,7 +138,8 @@ TAKEN_HOME = "ui/take_home/sources/"
 def test_ui_does_not_import_torch_when_the_app_starts(path):
     assert (
         breaches(
-            read(path, names_at_start), ("torch", "core.torch_reference", "core.training", "core.measurement.timing")
+            read(path, names_at_start),
+            ("torch", *(name[:-3].replace("/", ".") for name in MAY_IMPORT_TORCH)),
         )
         == []
     )
