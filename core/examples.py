@@ -26,6 +26,7 @@ _DECODER_STREAM = 5
 _SOURCE_STREAM = 6
 _STACK_STREAM = 11
 _READING_STREAM = 12
+_SHAPE_STREAM = 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +249,51 @@ def draw_stack(
         layers.append(replace(drawn, norm_1_gain=np.ones(d_model), norm_2_gain=np.ones(d_model)))
     reading = np.random.default_rng([_READING_STREAM, seed]).normal(size=(len(words), d_model))
     return x, tuple(layers), reading / np.sqrt(max(1, reading.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Projections:
+    """Random projections of every head of one attention."""
+
+    w_q: Floats
+    """(head, d_model, d_head)."""
+    w_k: Floats
+    """(head, d_model, d_head)."""
+    w_v: Floats
+    """(head, d_model, d_head)."""
+
+
+def draw_decoder_projections(d_head: int = 4, n_heads: int = 2, seed: int = 0) -> tuple[Projections, Projections]:
+    """Projections of a decoder that stands beside an encoder: of its own attention, and of its look at the encoder.
+
+    Parameters
+    ----------
+    d_head, n_heads : int
+        Size of each key, number of heads.
+    seed : int
+        Not negative.
+
+    Returns
+    -------
+    tuple of two Projections
+        Self-attention, cross-attention. Entries are normal(0, 0.5), from a stream of their own.
+
+    Raises
+    ------
+    ValueError
+        A size is below 1 or the seed is negative.
+
+    Examples
+    --------
+    >>> own, cross = draw_decoder_projections(4, 2)
+    >>> own.w_q.shape, bool((own.w_q == cross.w_q).any())
+    ((2, 8, 4), False)
+    """
+    _check_sizes(d_head, n_heads, seed)
+    shape = (2, n_heads, 3, n_heads * d_head, d_head)
+    own, cross = np.random.default_rng([_SHAPE_STREAM, seed]).normal(0.0, PROJECTION_SPREAD, shape)
+    first, second = (Projections(drawn[:, 0], drawn[:, 1], drawn[:, 2]) for drawn in (own, cross))
+    return first, second
 
 
 def draw_position_embedding(n_positions: int, d_model: int, seed: int = 0) -> Floats:

@@ -54,6 +54,108 @@ def causal_mask(n_query: int, n_key: int | None = None, align: Alignment = "top-
     return np.tri(n_query, n_key, k=offset, dtype=np.bool_)
 
 
+def local_mask(n_query: int, n_key: int, width: int, causal: bool = False) -> Booleans:
+    """Which keys stand near each query: a band along the diagonal.
+
+    Parameters
+    ----------
+    n_query, n_key : int
+        Numbers of queries and of keys.
+    width : int
+        Positions that a query sees to each side of its own; 0 leaves its own alone.
+    causal : bool
+        True leaves out the side that follows.
+
+    Returns
+    -------
+    ndarray of shape (n_query, n_key), bool
+        True where the query may attend to the key.
+
+    Raises
+    ------
+    ValueError
+        A number is negative.
+
+    Notes
+    -----
+    Child et al. 2019 and Beltagy et al. 2020 ("sliding window") use such bands so that the cost grows with the length
+    and not with its square.
+
+    Examples
+    --------
+    >>> local_mask(4, 4, 1).astype(int).tolist()
+    [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]]
+    """
+    if min(n_query, n_key, width) < 0:
+        raise ValueError(f"n_query, n_key and width must not be negative; got {n_query}, {n_key} and {width}")
+    back = np.arange(n_query)[:, None] - np.arange(n_key)  # how far before the query the key stands
+    return (back <= width) & (back >= (0 if causal else -width))
+
+
+def prefix_mask(n_query: int, n_key: int, n_prefix: int) -> Booleans:
+    """Which keys stand at or before each query or in the prefix, so that the prefix sees itself whole.
+
+    Parameters
+    ----------
+    n_query, n_key : int
+        Numbers of queries and of keys.
+    n_prefix : int
+        Positions of the prefix, such as a question that is to be answered.
+
+    Returns
+    -------
+    ndarray of shape (n_query, n_key), bool
+        True where the query may attend to the key.
+
+    Raises
+    ------
+    ValueError
+        A number is negative.
+
+    Notes
+    -----
+    The prefix language model of Raffel et al. 2020 (T5), figure 4. Without a prefix it is the causal mask.
+
+    Examples
+    --------
+    >>> prefix_mask(4, 4, 2).astype(int).tolist()
+    [[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
+    """
+    if n_prefix < 0:
+        raise ValueError(f"n_prefix must not be negative; got {n_prefix}")
+    return causal_mask(n_query, n_key) | (np.arange(n_key) < n_prefix)
+
+
+def padding_mask(n_query: int, n_key: int, n_padding: int) -> Booleans:
+    """Which keys are words: the last ones only fill the row up, and no query may attend to them.
+
+    Parameters
+    ----------
+    n_query, n_key : int
+        Numbers of queries and of keys.
+    n_padding : int
+        Keys at the end that are padding; all of them where there are fewer.
+
+    Returns
+    -------
+    ndarray of shape (n_query, n_key), bool
+        True where the query may attend to the key.
+
+    Raises
+    ------
+    ValueError
+        A number is negative.
+
+    Examples
+    --------
+    >>> padding_mask(2, 3, 1).astype(int).tolist()
+    [[1, 1, 0], [1, 1, 0]]
+    """
+    if min(n_query, n_key, n_padding) < 0:
+        raise ValueError(f"n_query, n_key and n_padding must not be negative; got {n_query}, {n_key} and {n_padding}")
+    return np.broadcast_to(np.arange(n_key) < n_key - n_padding, (n_query, n_key)).copy()
+
+
 def count_allowed(may_attend: Booleans) -> int:
     """Number of query-key pairs that a mask allows.
 

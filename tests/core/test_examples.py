@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from core.attention import attend
 from core.encoder_block import encoder_block
-from core.examples import ATTENTION_WORDS, ORDER_WORDS, draw_block, draw_example, draw_position_embedding
+from core.examples import (
+    ATTENTION_WORDS,
+    ORDER_WORDS,
+    draw_block,
+    draw_decoder_projections,
+    draw_example,
+    draw_position_embedding,
+)
 from core.masks import causal_mask
 from core.multi_head import multi_head_attention
 
@@ -215,3 +222,14 @@ def test_the_heads_of_a_post_norm_block_are_those_of_multi_head_attention():
     example = draw_example(words, 3, 7, seed=2)
     heads = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v)
     np.testing.assert_allclose(encoder_block(x, parameters, 7, "post").joined, heads.joined, rtol=0, atol=1e-12)
+
+
+def test_a_decoders_projections_have_a_stream_of_their_own():
+    drawn = np.random.default_rng([17, 5]).normal(0.0, 0.5, (2, 3, 3, 21, 7))
+    for attention, expected in zip(draw_decoder_projections(7, 3, 5), drawn, strict=True):
+        for number, name in enumerate(PROJECTIONS):
+            np.testing.assert_array_equal(getattr(attention, name), expected[:, number])
+    with pytest.raises(ValueError, match="at least 1; got 0 and 3"):
+        draw_decoder_projections(0, 3)
+    with pytest.raises(ValueError, match="seed must not be negative; got -1"):
+        draw_decoder_projections(1, 1, -1)

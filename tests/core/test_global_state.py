@@ -15,12 +15,14 @@ from core.decoder_block import draw_layer, source_keys_and_values
 from core.decoding import generate
 from core.encoder_block import draw_parameters
 from core.examples import draw_decoder
+from core.mask_design import MaskDesign
 from core.practice.kinds import draw
 from core.settings import Settings
 from core.stack import run_stack
 
 X, W = np.arange(6.0).reshape(3, 2), np.ones((1, 2, 2))
 WORDS = ("dog", "bites", "man")
+DESIGN = MaskDesign("causal")
 PARAMETERS = draw_parameters(2, 1, 3, np.random.default_rng(0))
 LAYER = draw_layer(2, 1, 3, np.random.default_rng(0), cross=True)
 DECODER = draw_decoder(WORDS, 1, 2, 1, 0, ("Hund",))
@@ -68,6 +70,7 @@ CALLS = {
     "encoder_block.encoder_block": (X, PARAMETERS, 1),
     "examples.draw_block": (WORDS,),
     "examples.draw_decoder": (WORDS,),
+    "examples.draw_decoder_projections": (),
     "examples.draw_example": (WORDS,),
     "examples.draw_position_embedding": (3, 2),
     "examples.draw_stack": (WORDS, 2, 3, 2),
@@ -76,6 +79,12 @@ CALLS = {
     "feed_forward.normal_share": (X,),
     "feed_forward.relu": (X,),
     "layer_norm.layer_norm": (X,),
+    "mask_design.build_mask": (DESIGN, 3, 3),
+    "mask_design.left_out": (DESIGN, 3, 3),
+    "mask_design.preset_mask": (DESIGN, 3, 3),
+    "mask_design.read_design": ("full",),
+    "mask_design.turn_over": (DESIGN, (0, 1), 3, 3),
+    "mask_design.write_design": (DESIGN,),
     "masks.causal_mask": (3,),
     "masks.count_allowed": (np.ones((3, 3), bool),),
     "missing_key.by_every_rule": (np.eye(3), np.eye(3, dtype=bool), X, 0),
@@ -84,6 +93,9 @@ CALLS = {
     "mistakes.attend_across_the_batch": (X[None], W[0], W[0], W[0]),
     "mistakes.attend_over_the_wrong_axis": (X, X, X),
     "mistakes.project_by_the_transpose": (X, W[0]),
+    "masks.local_mask": (3, 3, 1),
+    "masks.padding_mask": (3, 3, 1),
+    "masks.prefix_mask": (3, 3, 1),
     "mistakes.split_heads_by_reshape_alone": (X, 1),
     "multi_head.head_contributions": (W, W[0].T),
     "multi_head.merge_heads": (X[None],),
@@ -107,6 +119,8 @@ CALLS = {
     "practice.exercise.read_number": ("3",),
     "practice.exercise.written": ([0.5], 1),
     "practice.kinds.draw": ("score", 0, 1),
+    "reach.reach": (np.ones((3, 3), bool), 2),
+    "reach.reach_across": (*[np.ones((3, 3), bool)] * 3, 2),
     "scaling.draw_scores": (3, 2, 5),
     "scaling.single_draws": (),
     "scaling.sweep": ((2, 3),),

@@ -8,7 +8,7 @@ from torch.nn import functional
 from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 
 from core.attention import attend
-from core.masks import causal_mask, count_allowed
+from core.masks import causal_mask, count_allowed, local_mask, padding_mask, prefix_mask
 
 SIZES = [(1, 1), (3, 3), (2, 5), (5, 2), (7, 11)]
 
@@ -98,3 +98,27 @@ def test_count_allowed_counts_all_leading_axes():
 def test_count_allowed_refuses_numbers():
     with pytest.raises(ValueError, match="must be boolean; got int64"):
         count_allowed(np.ones((2, 2), dtype=np.int64))
+
+
+@pytest.mark.parametrize(
+    ("make", "sizes"),
+    [(local_mask, "n_query, n_key and width"), (padding_mask, "n_query, n_key and n_padding")],
+)
+def test_negative_sizes_of_a_window_or_of_padding_are_refused(make, sizes):
+    for given in ((-1, 2, 3), (2, -1, 3), (2, 3, -1)):
+        with pytest.raises(
+            ValueError, match=f"{sizes} must not be negative; got {given[0]}, {given[1]} and {given[2]}"
+        ):
+            make(*given)
+
+
+def test_a_negative_prefix_is_refused():
+    with pytest.raises(ValueError, match="n_prefix must not be negative; got -1"):
+        prefix_mask(3, 3, -1)
+
+
+def test_padded_words_count_as_little_as_absent_ones():
+    rng = np.random.default_rng(41)
+    q, k, v = rng.normal(size=(5, 3)), rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
+    padded = attend(q, k, v, padding_mask(5, 7, 2)).output
+    np.testing.assert_allclose(padded, attend(q, k[:5], v[:5]).output, rtol=1e-12)

@@ -302,7 +302,7 @@ def test_frames_are_drawn_where_the_table_says_and_a_click_names_positions():
     assert frames["datum.outline === 'row'"]["x2"] == {"value": "width"}
     assert frames["datum.outline === 'column'"]["y2"] == {"value": "height"}
     (selection,) = (p for p in spec["layer"][0].get("params", []) + spec["params"] if p["name"] == "cell")
-    assert selection["select"]["fields"] == ["row_position", "column_position"]
+    assert selection["select"]["fields"] == ["row_position", "column_position", "matrix"]
 
 
 def test_axes_must_fit_the_values():
