@@ -531,7 +531,7 @@ def typed_number(label: str, key: str, default: int, bounds: tuple[int, int], he
     return _linked(label, key, accepts, f"a whole number from {bounds[0]} to {bounds[1]}", default, widget)
 
 
-def text(label: str, key: str, default: str, **options: Any) -> str:
+def text(label: str, key: str, default: str, most: int = MAX_TEXT, **options: Any) -> str:
     """A short text, kept in the link.
 
     Parameters
@@ -542,22 +542,62 @@ def text(label: str, key: str, default: str, **options: Any) -> str:
         Name in the link.
     default : str
         At first.
+    most : int
+        Characters that it can have.
     **options
         For `st.text_input`.
 
     Returns
     -------
     str
-        At most `MAX_TEXT` characters.
+        At most so many characters.
     """
 
     def accepts(given: list[str]) -> bool:
-        return len(given) == 1 and len(given[0]) <= MAX_TEXT
+        return len(given) == 1 and len(given[0]) <= most
 
     def widget() -> str:
-        return st.text_input(label, default, max_chars=MAX_TEXT, key=key, bind="query-params", **options) or ""
+        return st.text_input(label, default, max_chars=most, key=key, bind="query-params", **options) or ""
 
-    return _linked(label, key, accepts, f"one text of at most {MAX_TEXT} characters", default, widget)
+    return _linked(label, key, accepts, f"one text of at most {most} characters", default, widget)
+
+
+def kept(label: str, key: str, default: str, reads: Callable[[str], bool], wanted: str) -> str:
+    """A text that no box holds, because clicks and buttons change it by `take`; kept in the link like any control.
+
+    Parameters
+    ----------
+    label : str
+        For the reader; what stands in a container of the key ``control_`` and this key is hidden with it.
+    key : str
+        Name in the link.
+    default : str
+        At first.
+    reads : callable
+        Whether a text from a link can be used.
+    wanted : str
+        What can be, in our own words.
+
+    Returns
+    -------
+    str
+        The text now.
+    """
+
+    def accepts(given: list[str]) -> bool:
+        return len(given) == 1 and reads(given[0])
+
+    def widget() -> str:
+        given = st.session_state[_LINK].get(key, [default])
+        value: str = st.session_state.setdefault(key, given[0] if accepts(given) else default)
+        if value == default:
+            if key in st.query_params:
+                del st.query_params[key]
+        elif st.query_params.get_all(key) != [value]:
+            st.query_params[key] = value
+        return value
+
+    return _linked(label, key, accepts, wanted, default, widget)
 
 
 def notice(said: str) -> None:

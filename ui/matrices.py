@@ -43,6 +43,8 @@ class Follow:
     sets: Mapping[str, object] = field(default_factory=dict)
     row_names: Sequence[str] = ()
     """What each row is called in its control; empty where that is its name on the axis."""
+    then: Callable[[int, int], None] | None = None
+    """What else a click does, with the row and the column as in the code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class Matrix:
     picked: Picked = ()
     decimals: int | None = 2
     """In the cells; None leaves the numbers to the tooltip."""
+    version: str = ""
+    """Another one after every click that changes the matrix: else a second click on a cell would be none."""
 
     def transposed(self) -> "Matrix":
         """The same numbers with rows and columns exchanged."""
@@ -195,7 +199,7 @@ def takeaway(matrix: Matrix) -> str:
     return extent + (f", {masked} masked" if masked else "")
 
 
-def _table(matrix: Matrix, name: str = "") -> pa.Table:
+def _table(matrix: Matrix, name: str | None = None) -> pa.Table:
     return matrix_table(
         matrix.values,
         matrix.rows,
@@ -205,7 +209,7 @@ def _table(matrix: Matrix, name: str = "") -> pa.Table:
         matrix.may_attend,
         matrix.picked,
         matrix.decimals,
-        name,
+        matrix.version if name is None else name,
     )
 
 
@@ -287,13 +291,16 @@ def _picker(key: str, follow: Follow, drawn: Matrix) -> Callable[[], None]:
 
     def pick() -> None:
         cells = st.session_state[key]["selection"].get(_PICK, [])
-        if not cells:
-            return
+        if not cells or (drawn.version and cells[0].get("matrix", drawn.version) != drawn.version):
+            return  # nothing, or a click on what has changed since
         found = [(control, names, int(cells[0][position])) for position, control, names in places]
         if any(place >= len(names) for _, names, place in found):
             return  # a sum, which is no cell
         picked = {control: names[place] for control, names, place in found if control}
         controls.take(picked | dict(follow.sets))
+        if follow.then:
+            (_, _, row), (_, _, column) = found
+            follow.then(row, column)
 
     return pick
 

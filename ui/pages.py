@@ -5,8 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.examples import ATTENTION_WORDS, ORDER_WORDS
+from core.shapes import FIRST_MASKS
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+TRANSLATION = ("Meera", "ne", "ek", "naya", "balla", "kharida")
+"""The lesson's sentence in Hindi, in Latin letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,18 @@ PAGES = (
         _ATTENTION | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all", "tensor": "w_q"},
         ("count", "guess"),
         (),
+    ),
+    Page(
+        "three_shapes",
+        "Encoder, decoder, both",
+        "Transformer",
+        ":material/call_split:",
+        "Who may look at whom, and what kind of model does that make?",
+        _ATTENTION
+        | {"shape": "encoder-decoder", "target": " ".join(TRANSLATION), "part": "cross", "head": "0"}
+        | {"query": f"0 {TRANSLATION[0]}", "key": "0 Meera", "reach_layers": 2}
+        | {f"{part}_mask": mask for part, mask in FIRST_MASKS.items()},
+        ("masks", "weights", "one weight", "reach", "models", "guess"),
     ),
     Page(
         "cost",

@@ -14,7 +14,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.testing.v1 import AppTest, app_test
 
-from ui import pages, toolbar
+from core.shapes import FIRST_MASKS
+from ui import mask_editor, pages, toolbar
 from ui.pages import HOME
 
 # Streamlit collects all garbage after every run: the larger part of a test's time once PyTorch is loaded.
@@ -39,6 +40,9 @@ class KnownPages(PagesManager):
 app_test.PagesManager = KnownPages
 
 ROOT = Path(__file__).parents[2]
+KEPT = {mask_editor.key_of(part) for part in FIRST_MASKS}
+"""Values of a page that no box holds."""
+
 PAGES = tuple(page.name for page in (HOME, *pages.PAGES))
 
 
@@ -227,8 +231,11 @@ def values_of(at, keys):
 
 
 def change(at, **values):
-    """Set controls by their keys, all in one run; a picker by number."""
+    """Set controls by their keys, all in one run; a picker by number, what no box holds as a click would."""
     for key, value in values.items():
+        if key in KEPT:
+            at.session_state[key] = value
+            continue
         control = at._tree.get_by_key(key)
         (control.select_index if control.type == "selectbox" else control.set_value)(value)
     return run(at)
@@ -248,10 +255,10 @@ def numbers(at, key, name):
     return run(at).dataframe[0].value
 
 
-def click_cell(at, key, *cell):
+def click_cell(at, key, *cell, **rest):
     """A click on a cell, or on none, sent as the browser sends it: the callback of the chart runs."""
     chart_id = next(element.proto.id for element in at.get("vega_lite_chart") if element.key == key)
-    cells = [dict(zip(("row_position", "column_position"), cell, strict=True))] if cell else []
+    cells = [dict(zip(("row_position", "column_position"), cell, strict=True)) | rest] if cell else []
     state = {"selection": {"cell": cells}}
     sent = at._tree.get_widget_states()
     sent.widgets.append(WidgetState(id=chart_id, string_value=json.dumps(state)))

@@ -31,6 +31,7 @@ WITHOUT = (
     "encoder_block",
     "stack",
     "parameter_count",
+    "three_shapes",
     "cost",
     "common_mistakes",
     "practice",

@@ -9,6 +9,7 @@ from core.common_mistakes import MISTAKES
 from core.order import write_order
 from core.parameter_count import BIASES
 from core.scaling import SWEEP_DIMS
+from core.shapes import SHAPES
 from core.tokens import split_words
 from tests.pages.reading import PAGES, change, open_page
 from tests.ui.take_home.clean_process import run_all
@@ -62,6 +63,10 @@ def draw_settings(page, rng, sentence):
         return own | {"order": order, "positions": one_of(("sinusoidal", "learned table", "rotary"))}
     if page == "multi_head":
         return own
+    if page == "three_shapes":
+        part = one_of(("full~~AABB", "causal~AB", "window-1~ACCA", "prefix-2", "padding-2~~BA"))
+        kind = {"shape": one_of(SHAPES), "reach_layers": number(1, 8)}
+        return own | kind | {"encoder_mask": part, "decoder_mask": part, "cross_mask": f"padding-{number(0, 3)}~~BC"}
     own["query"] = number(0, n - 1)
     if page == "query_key_value":
         return own | {"key": number(0, n - 1), "feature": number(0, d - 1)}

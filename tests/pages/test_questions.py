@@ -180,6 +180,37 @@ def larger_part(link):
     return max(counts, key=counts.get), ", ".join(f"{part} {count:,}" for part, count in counts.items()) + "."
 
 
+def mask_of(text, n_query, n_key):
+    query, key = np.ogrid[:n_query, :n_key]
+    preset, _, width = text.partition("-")
+    rules = {"full": key >= 0 * query, "causal": key <= query, "window": abs(query - key) <= int(width or 0)}
+    return rules[preset]
+
+
+def masks_of(link):
+    """The masks of the default shape."""
+    n, m = Reader(link).n, len(link.get("target", "Meera ne ek naya balla kharida").split())
+    sizes = {"encoder": ("full", n, n), "decoder": ("causal", m, m), "cross": ("full", m, n)}
+    return {part: mask_of(link.get(f"{part}_mask", first), *size) for part, (first, *size) in sizes.items()}
+
+
+def pairs_allowed(link):
+    masks = masks_of(link)
+    allowed, total = sum(mask.sum() for mask in masks.values()), sum(mask.size for mask in masks.values())
+    return allowed / total, f"{allowed:,} of {total:,}: encoder {masks['encoder'].sum():,} of "
+
+
+def heard_after_two(link):
+    """Counted as ways through the layers."""
+    masks = {part: mask.astype(int) for part, mask in masks_of(link).items()}
+    part, query = link.get("part", "cross"), int(link.get("query", "0").split()[0])
+    encoder, decoder = (masks[name] + np.eye(len(masks[name]), dtype=int) for name in ("encoder", "decoder"))
+    across = masks["cross"] @ encoder @ encoder
+    layers = {"encoder": (encoder, encoder @ encoder), "cross": (across, decoder @ across)}[part]
+    once, twice = (int((ways[query] > 0).sum()) for ways in layers)
+    return str(twice), f"After one layer it is {once}, after two {twice}:"
+
+
 def stack_by_torch(link, n_layers, norm_position, **other):
     """The page's stack by PyTorch."""
     words, width = tuple((LESSON | link)["text"].split()), int(link.get("stack_width", 32))
@@ -268,6 +299,7 @@ QUESTIONS = {
     "order_blindness": {"averaged": averaged, "neighbours": neighbours},
     "stack": {"collapse": collapse, "deeper": deeper},
     "parameter_count": {"doubled": doubled, "larger_part": larger_part},
+    "three_shapes": {"pairs_allowed": pairs_allowed, "heard_after_two": heard_after_two},
     "cost": {"doubled_length": doubled_length, "pairs_or_projections": pairs_or_projections},
     "common_mistakes": {"rows": rows_of_a_mistake, "survive": survivors},
 }
@@ -289,6 +321,18 @@ OWN_SETTINGS = {
         "without norms": {"keep_norm": "false", "depth": "5"},
         "narrow, w_q": {"stack_width": "8", "depth": "3", "matrix": "w_q", "seed": "11", "activation": "relu"},
         "attention alone": {"keep_feed_forward": "false", "matrix": "w_o", "depth": "20", "text": "la lu la"},
+    },
+    "three_shapes": {
+        "lesson": {},
+        "one word": {"text": "word", "target": "ek"},
+        "windows": {
+            "text": "the cat saw the other dog run", "target": "ek balla ek", "encoder_mask": "window-1",
+            "cross_mask": "window-0", "query": "2 ek",
+        },
+        "encoder": {
+            "text": "the cat saw the other dog run", "part": "encoder", "encoder_mask": "window-1", "query": "1 cat",
+        },
+        "large": {"text": " ".join(f"w{i}" for i in range(61)), "d": "16", "heads": "3", "encoder_mask": "window-2"},
     },
     "common_mistakes": {
         "lesson": {},
@@ -408,6 +452,8 @@ CHANGES = {
     "doubled": [{"d_model": 64}, {"d_ff": 101}, {"biases": "none"}],
     "collapse": [{"depth": 3}, {"stack_width": 1}, {"keep_norm": False}],
     "deeper": [{"matrix": 1}, {"activation": "relu"}, {"keep_final_norm": False}],
+    "pairs_allowed": [{"text": "one two"}, {"target": "ek balla"}, {"shape": "decoder"}],
+    "heard_after_two": [{"query": 2}, {"part": "encoder"}, {"encoder_mask": "window-1"}],
     "larger_part": [{"d_model": 64}, {"block_heads": 8}, {"biases": "none"}],
     "doubled_length": [{"tokens": 64}, {"model_heads": 4}, {"model_width": 256}],
     "pairs_or_projections": [{"tokens": 64}, {"model_width": 12288}],

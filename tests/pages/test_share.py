@@ -41,6 +41,9 @@ CHANGED = {
         {"d_model": 55, "block_heads": 5, "d_ff": 101, "layers": 3, "biases": "no attention biases"},
         {"tensor": 7},
     ],
+    "three_shapes": [
+        {"shape": "decoder", "decoder_mask": "window-2~AE~CC", "head": 2, "query": 3, "key": 1, "reach_layers": 5},
+    ],
     "cost": [
         {
             "tokens": 4096,

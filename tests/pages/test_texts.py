@@ -39,6 +39,7 @@ USES_WORDS = {
     "order_blindness",
     "multi_head",
     "encoder_block",
+    "three_shapes",
     "common_mistakes",
 }
 

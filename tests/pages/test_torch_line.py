@@ -18,6 +18,7 @@ COMPARED = {
     "encoder_block": "block_stages",
     "stack": "stack_curves",
     "parameter_count": "count_parameters",
+    "three_shapes": "cross_attention",
     "common_mistakes": "attention",
 }
 """Page to the function of `core.torch_reference` that it asks."""
@@ -48,6 +49,8 @@ def test_it_agrees(name, link):
 def test_it_agrees_with_the_mask_off_and_with_other_positions_and_biases():
     for name, link in (
         ("causal_mask", {"causal": "false"}),
+        ("three_shapes", {"shape": "decoder", "decoder_mask": "window-1~~AABABB"}),
+        ("three_shapes", {"cross_mask": "padding-64", "encoder_mask": "causal~AD"}),
         ("order_blindness", {"positions": "learned table"}),
         ("order_blindness", {"positions": "rotary"}),
         ("parameter_count", {"d_model": "512", "block_heads": "8", "d_ff": "2048", "biases": "none"}),

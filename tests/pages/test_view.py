@@ -214,6 +214,14 @@ CHARTS = {
         "guess": [],
     },
     "parameter_count": {"count": ["Parameters by tensor"], "guess": []},
+    "three_shapes": {
+        "masks": ["Mask of the encoder: 25 of 25", "Mask of the decoder: 21 of 36", "Mask of the cross: 30 of 30"],
+        "weights": ["Weights of the encoder", "Weights of the decoder", "Weights of the cross"],
+        "one weight": [],
+        "reach": ["Words of which query 0", "Reach of the cross after 2 layers"],
+        "models": ["Mask of the encoder: 25 of 25", "Mask of the decoder: 21 of 36", "Mask of the cross: 30 of 30"],
+        "guess": [],
+    },
     "cost": {"work": ["Work of each part of a block"], "models": ["Caches of 9 models"], "guess": []},
     "practice": {"exercise": ["weights"]},
     "common_mistakes": {"mistake": ["as it runs, no scale", "done right, no scale"], "guess": []},
@@ -249,6 +257,11 @@ CONTROLS = {
         ("stack", step): {"depth", "stack_width", "stack_heads", "activation", "matrix", *pages.STACK_PARTS}
         for step in ("stream", "gradient")
     },
+    **{
+        ("three_shapes", step): {"shape", "target", "part", "head", "query", "key"}
+        for step in ("masks", "weights", "one weight")
+    },
+    ("three_shapes", "reach"): {"shape", "target", "part", "head", "query", "key", "reach_layers"},
     ("query_key_value", "project"): {"head", "query", "key", "feature", "of"},
     **{
         ("query_key_value", step): {"head", "query", "key", "feature"}
@@ -376,6 +389,7 @@ MOVED = {
     },
     "common_mistakes": {"mistake": 7, "made": False, "head": 1, "query": 2, "key": 0},
     "parameter_count": {"d_model": 48, "block_heads": 6, "d_ff": 101, "layers": 3, "tensor": 5},
+    "three_shapes": {"target": "ek balla", "part": "encoder", "head": 1, "query": 3, "key": 2, "reach_layers": 4},
     "cost": {
         "tokens": 64, "model_width": 256, "model_heads": 4, "batch": 2, "bytes": 8, "cost_causal": True,
         "context": 128, "cache_batch": 8, "cache_bytes": 1, "own_layers": 3, "own_heads": 6, "own_kv_heads": 2,
@@ -440,6 +454,8 @@ TURNED_TITLES = {
     "scaled ÷ √7": "scaledᵀ ÷ √7",
     "weights: softmax": "weightsᵀ: softmax",
     "mask: may attend = 1": "maskᵀ: may attend = 1",
+    **{f"{part}: may attend = 1": f"{part}ᵀ: may attend = 1" for part in ("encoder", "decoder", "cross")},
+    **{f"{part}: weights": f"{part}: weightsᵀ" for part in ("encoder", "decoder", "cross")},
 }
 STATES = {
     "query_key_value": {"head": "2", "query": "3 the", "key": "1 cat", "feature": "5", "step": "overview"},
@@ -449,6 +465,9 @@ STATES = {
                     "corner_query": "2", "corner_key": "5"},
     "order_blindness": {"head": "2", "order": "4 2 0 1 3", "word": "3 the", "feature": "5", "entry": "13"},
     "order_blindness, rotary": {"head": "2", "positions": "rotary", "word": "3 the", "feature": "5", "entry": "2"},
+    "three_shapes": {"head": "2", "target": "ek balla", "cross_mask": "window-1~AD", "query": "1 balla",
+                     "key": "3 the"},
+    "three_shapes, decoder": {"shape": "decoder", "decoder_mask": "window-1~AD~CC", "query": "1 cat", "key": "3 the"},
     "home": {"head": "2"},
     "scaling_sweep": {"keys": "8"},
     "parameter_count": {"d_ff": "101"},
@@ -537,8 +556,10 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
         "causal_mask": 8,
         "query_key_value": 11,
         "practice": 2,
+        "three_shapes": 8,
+        "three_shapes, decoder": 4,
     }
-    assert heat_maps == expected.get(name, 7)
+    assert heat_maps == expected.get(state, expected.get(name, 7))
 
 
 TABLES = {
@@ -549,6 +570,7 @@ TABLES = {
     "order_blindness": ("order_numbers", "output of the new order, with positions"),
     "multi_head": ("heads_numbers", "joined"),
     "encoder_block": ("block_numbers", "hidden"),
+    "three_shapes": ("shapes_numbers", "cross: weights"),
     "practice": ("practice_numbers", "weights"),
     "common_mistakes": ("mistake_numbers", "measures"),
 }

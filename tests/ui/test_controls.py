@@ -183,6 +183,10 @@ PAGE_LINKS = {
     "causal_mask": {"causal": True, "head": 0, "replace": 4, "n_query": 2, "n_key": 5},
     "order_blindness": {"positions": "sinusoidal", "head": 0},
     "parameter_count": {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
+    "three_shapes": {
+        "shape": "encoder-decoder", "part": "cross", "reach_layers": 2,
+        "encoder_mask": "full", "decoder_mask": "causal", "cross_mask": "full",
+    },
     "cost": {
         "tokens": 1024, "model_width": 768, "model_heads": 12, "bytes": 4, "cost_causal": False, "context": 4096,
         "own_kv_heads": 8, "seconds": 30,
@@ -207,6 +211,12 @@ WRONG = {
     "d_ff": ("65537", "7.5"),
     "layers": ("201", "1.5"),
     "biases": ("foo", ""),
+    "shape": ("both", "", ["encoder", "decoder"]),
+    "part": ("self", ""),
+    "reach_layers": ("9", "0", "1.5"),
+    "encoder_mask": ("diagonal", "", "full~ABAB", ["full", "causal"]),
+    "decoder_mask": ("window-65", "causal-1"),
+    "cross_mask": ("causal", "prefix-2"),
     "tokens": ("1000", "262144", "64.0"),
     "model_width": ("100", ""),
     "model_heads": ("5",),
@@ -246,6 +256,16 @@ GOOD_LINKS = [
         {"d_model": 512, "block_heads": 8, "d_ff": 2048, "layers": 6},
     ),
     ("parameter_count", {"biases": "no attention biases"}, {"biases": "no attention biases"}),
+    (
+        "three_shapes",
+        {"shape": "decoder", "decoder_mask": "prefix-2~AD", "query": "1 bought"},
+        {"shape": "decoder", "decoder_mask": "prefix-2~AD", "query": 1},
+    ),
+    (
+        "three_shapes",
+        {"target": "ek balla", "query": "1 balla", "cross_mask": "window-1~~BB"},
+        {"target": "ek balla", "query": 1, "cross_mask": "window-1~~BB"},
+    ),
     ("cost", {"tokens": "131072", "model_width": "12288", "model_heads": "96"}, {"tokens": 131072, "model_heads": 96}),
     ("cost", {"own_layers": "61", "own_kv_heads": "1", "seconds": "10"}, {"own_layers": 61, "seconds": 10}),
     ("practice", {"exercise": "causal rows", "number": "999"}, {"exercise": 7, "number": 999}),
@@ -282,10 +302,10 @@ def test_a_wrong_order_is_explained(order, part):
     assert [part in line for line in notices(at)] == [True]
 
 
-@pytest.mark.parametrize("key", ["by", "order"])
+@pytest.mark.parametrize("key", ["by", "order", "target"])
 def test_a_text_that_is_given_twice_or_too_long_is_named(key):
-    name = "causal_mask" if key == "by" else "order_blindness"
-    for value in (["1", "2"], "9" * 301):
+    name = {"by": "causal_mask", "order": "order_blindness", "target": "three_shapes"}[key]
+    for value in (["1", "2"], "9" * (601 if key == "target" else 301)):
         at = open_page(name, **{key: value})
         assert any(f"link's {key} was ignored" in line for line in notices(at)), (value, notices(at))
 
@@ -331,6 +351,17 @@ CHANGES = {
     "stack": {"depth": 7, "stack_width": 1, "matrix": 2, "activation": "relu", "keep_skip": False},
     "common_mistakes": {"mistake": 6, "made": False, "head": 1, "query": 2, "key": 1},
     "encoder_block": {"word": 3, "entry": 5, "unit": 13, "norm": "post", "activation": "relu"},
+    "three_shapes": {
+        "target": "ek balla",
+        "part": "encoder",
+        "head": 1,
+        "query": 2,
+        "key": 1,
+        "reach_layers": 5,
+        "encoder_mask": "window-2~AE",
+        "decoder_mask": "full",
+        "cross_mask": "padding-1~~BA",
+    },
 }
 
 
@@ -360,6 +391,10 @@ LESSON = {
     },
     "common_mistakes": DEFAULTS | {"mistake": 0, "made": True, "head": 0, "query": 0, "key": 3},
     "parameter_count": DEFAULTS | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
+    "three_shapes": DEFAULTS | {
+        "shape": "encoder-decoder", "target": "Meera ne ek naya balla kharida", "part": "cross", "head": 0, "query": 0,
+        "key": 0, "reach_layers": 2, "encoder_mask": "full", "decoder_mask": "causal", "cross_mask": "full",
+    },
     "cost": DEFAULTS | {
         "tokens": 1024, "model_width": 768, "model_heads": 12, "own_kv_heads": 8, "context": 4096, "seconds": 30,
     },

@@ -643,7 +643,8 @@ def _draw(panel: Panel, number: int) -> alt.LayerChart | alt.FacetChart:
         base = base.transform_filter(f"datum.matrix === '{panel.matrix}'")
     cells = base.transform_filter("datum.step > -2").mark_rect(fill=FILL, stroke=None).encode(x=x, y=y, tooltip=tooltip)
     if panel.pick:
-        fields = ["row_position", "column_position"]
+        # The name too: a click on the same cell counts again once it has changed.
+        fields = ["row_position", "column_position", "matrix"]
         cells = cells.add_params(alt.selection_point(name=panel.pick, fields=fields, on="click", clear="dblclick"))
     # Whether a number fits is known only in the browser where the width stretches.
     room = f"wide{number}" if panel.width else "bandwidth('x')"

@@ -11,8 +11,10 @@ from core.attention import attend, self_attention
 from core.cache_size import MODELS, Model, cache_bytes
 from core.common_mistakes import make
 from core.cost import PART_NAMES, block_cost, crossovers
+from core.cross_attention import cross_attention
 from core.encoder_block import encoder_block
 from core.examples import ORDER_WORDS, draw_block, draw_example, draw_position_embedding, draw_stack
+from core.mask_design import MaskDesign, build_mask
 from core.masks import ALIGNMENTS, causal_mask
 from core.mistakes import split_heads_by_reshape_alone
 from core.multi_head import multi_head_attention
@@ -21,6 +23,7 @@ from core.parameter_count import encoder_block_parameters
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
 from core.practice import kinds
 from core.scaling import SWEEP_DIMS, single_draws, sweep
+from core.shapes import PARTS, draw_shape, reach_of, sentences
 from core.softmax import softmax
 from core.stack import Parts, run_stack, stack_curves
 from ui.pages import STACK_PARTS
@@ -298,6 +301,29 @@ def multi_head(values):
     return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
 
 
+def three_shapes(values):
+    words, target, shape, head = tuple(values["words"]), tuple(values["target"]), values["shape"], values["head"]
+    designs = {part: values[f"{part}_mask"] for part in PARTS[shape]}
+    masks, names = {}, {}
+    for part, (preset, size, *cells) in designs.items():
+        names[part] = sentences(part, shape, words, target)
+        design = MaskDesign(preset, size, *(frozenset(map(tuple, some)) for some in cells))
+        masks[part] = build_mask(design, *map(len, names[part]), one_way=part == "decoder")
+    blocks = {}
+    for part, given in draw_shape(shape, words, target, values["d_head"], values["n_heads"], values["seed"]).items():
+        of = given.projections
+        found = cross_attention(given.x, given.source, of.w_q, of.w_k, of.w_v, may_attend=masks[part]).heads
+        queries, keys = ((title, name_words(said)) for title, said in zip(("query", "key"), names[part], strict=True))
+        blocks |= {
+            f"{part}: mask": (masks[part], queries, keys),
+            f"{part}: scaled scores": (found.scaled_scores[head], queries, keys),
+            f"{part}: weights": (found.weights[head], queries, keys),
+            f"{part}: output": (found.output[head], queries, ("feature", range(values["d_head"]))),
+            f"{part}: reach": (reach_of(part, masks, values["n_layers"])[-1], queries, keys),
+        }
+    return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
+
+
 def cost(values):
     sizes = values["d_model"], values["n_heads"], 4 * values["d_model"]
     rest = values["batch"], values["bytes_per_number"], values["causal"]
@@ -405,6 +431,7 @@ EXPECTED = {
     "encoder_block": encoder_block_page,
     "stack": stack,
     "parameter_count": parameter_count,
+    "three_shapes": three_shapes,
     "cost": cost,
     "practice": practice_page,
     "common_mistakes": common_mistakes,

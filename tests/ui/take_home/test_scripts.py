@@ -15,6 +15,7 @@ from core.order import default_order
 from core.parameter_count import BIASES
 from core.practice.kinds import KINDS, draw
 from core.scaling import SWEEP_DIMS
+from core.shapes import SHAPES
 from core.tokens import split_words
 from tests.ui.take_home.clean_process import run_all, run_file
 from tests.ui.take_home.reading import EXPECTED, code_of, practice_code, read
@@ -66,6 +67,20 @@ def draw_settings(page, rng, sentence):
         sizes = {"n_layers": number(1, 6), "d_model": one_of(8, 16, 32), "stack_heads": one_of(1, 2, 4, 8)}
         kept = {key: one_of(True, True, True, False) for key in STACK_PARTS}
         return shared | turned | sizes | {"activation": one_of("gelu", "relu")} | kept
+    if page == "three_shapes":
+        target = one_of(words, split_words("Meera ne ek naya balla"))
+
+        def made(presets):
+            cells = [[row, column] for row in range(4) for column in range(6)]
+            edits = [cells[place] for place in rng.permutation(len(cells))[:7].tolist()]
+            return [one_of(*presets), number(0, 3), edits[:3], edits[3:]]
+
+        every = ("full", "causal", "window", "prefix", "padding")
+        masks = {"encoder_mask": made(every), "decoder_mask": made(every), "cross_mask": made(every[::2])}
+        kind = {"shape": one_of(*SHAPES), "target": target, "n_layers": number(1, 8)}
+        for mask in masks.values():
+            mask[1] *= mask[0] in ("window", "prefix", "padding")
+        return shared | head | turned | kind | masks
     if page == "common_mistakes":
         chosen = {"mistake": one_of(*MISTAKES), "made": one_of(True, True, False), "query": number(0, last)}
         return shared | head | turned | chosen
@@ -244,6 +259,10 @@ EXTREMES = {
     "stack": [
         MANY | {"n_layers": 48},
         ONE | {"n_layers": 1, "d_model": 8, "stack_heads": 8} | dict.fromkeys(STACK_PARTS, False),
+    ],
+    "three_shapes": [
+        MANY | {"d_head": 8, "target": ["word"] * 64, "cross_mask": ["padding", 64, [], []]},
+        ONE | {"target": ["b"], "encoder_mask": ["full", 0, [], [[0, 0]]]},
     ],
     "common_mistakes": [MANY | {"d_head": 8, "mistake": "no causal mask"}, ONE | {"mistake": "no allowed key"}],
     "parameter_count": [{"d_model": 16384, "d_ff": 1}, {"d_model": 1, "n_heads": 1, "biases": "none"}],
