@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
 import streamlit as st
 
 from core.encoder_block import BlockParameters, EncoderBlock, NormPosition
 from core.feed_forward import ActivationName
 from core.layer_norm import EPSILON
 from core.softmax import Floats
-from ui import matrices, steps, view, worked
-from ui.charts.heat_map import Panel, position_axis, symmetric_limit, word_axis
+from ui import controls, draw, matrices, steps, view, worked
+from ui.charts.block import PICK, block_chart, block_table
+from ui.charts.heat_map import Panel, number_text, position_axis, symmetric_limit, word_axis
 from ui.colours import NEUTRAL, VALUE, WIDTH, Hue
 from ui.matrices import Follow, Matrix
 from ui.pages import BLOCK_STEPS
@@ -160,6 +162,8 @@ class BlockWalk:
 
     def show(self) -> None:
         """All intermediates with the step's detail below; on a slide what the step reads and makes, and no more."""
+        with steps.section(steps.PAGE_ONLY):
+            self._parts()
         if view.now().presenting:
             if self.step not in MADE:
                 return
@@ -174,6 +178,31 @@ class BlockWalk:
                     self._picture(name, row_labels=name == names[0])
         if self.step in MADE:
             steps.detail(*EXPLAINED[self.step.rstrip(" 12")], self.arithmetic())
+
+    def _parts(self) -> None:
+        """The block as a picture, whose parts lead to their steps."""
+        order = ORDERS[self.norm_position]
+        parts = ("X", *order)
+        made = [self.stages[name].values[self.cell.word] for name in ("X", *(MADE[step] for step in order))]
+        lengths = [float(np.linalg.norm(vector)) for vector in made]
+        around = {"X": "add 1", ("add 1" if self.norm_position == "pre" else "norm 1"): "add 2"}
+
+        def go() -> None:
+            picked = st.session_state["block_parts"]["selection"].get(PICK, [])
+            if picked and picked[0]["part"] in MADE:
+                controls.take({controls.STEP: picked[0]["part"]})
+
+        lasting = ", ".join(f"{part} {number_text(length)}" for part, length in zip(parts, lengths, strict=True))
+        draw.chart(
+            block_table(parts, lengths, around, self.step),
+            block_chart(len(parts)),
+            name="parts of the block",
+            key="block_parts",
+            alt=f"Parts of the block with the length of the picked word's vector behind each: {lasting}; "
+            + " and ".join(f"a skip connection from {start} to {end}" for start, end in around.items()),
+            on_pick=go,
+            picks=PICK,
+        )
 
     def _picture(self, name: str, row_labels: bool) -> None:
         matrix = self.stages[name]

@@ -24,6 +24,8 @@ NEUTRAL = Hue("#4A5361", "#B4BDC9")
 PICKED = Hue("#D98A00", "#FFB938")
 MASKED = Hue("#CDD3DB", "#3B4551")
 PAGE = Hue("#FFFFFF", "#10141A")
+BOX = Hue("#EEF0F3", "#1C232C")
+"""Behind words in a drawing: a little off the page."""
 UNSCALED = Hue("#8A4B08", "#FFC98A")
 SCALED = Hue("#34288A", "#B9B0FF")
 """Raw scores and what is made of them after the division: lines, bars and weights outside the heat maps."""

@@ -146,6 +146,13 @@ def test_pointing_at_a_word_leaves_only_its_lines_without_the_server(tab: Dashbo
     assert tab.heard.frames_sent == before
 
 
+def test_click_on_the_name_of_a_part_of_the_block_goes_to_its_step(tab: Dashboard) -> None:
+    tab.open("encoder_block")
+    tab.chart_named("Parts of the block").locator("text", has_text="bend").first.click(force=True)
+    expect(tab.page).to_have_url(re.compile("step=bend"))
+    expect(tab.page.get_by_role("radio", name="bend")).to_be_checked()
+
+
 # When did the weights stand there, and when the comparison with PyTorch?
 FIRST_SEEN = """
 window.__first = {};

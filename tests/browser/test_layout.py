@@ -48,7 +48,7 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
     if path == "multi_head":
         return [tab.chart("head 0 (5 × 5)").first, tab.chart("head 1 (5 × 5)")]
     if path == "stack":
-        return [tab.chart_named("length of a word's vector"), tab.chart_named("gradient of the last w_2")]
+        return [tab.chart_named("how alike the words are"), tab.chart_named("gradient of the last w_2")]
     if path == "three_shapes":
         return [tab.chart("decoder: may attend = 1"), tab.chart("cross: may attend = 1")]
     if path == "encoder_block":

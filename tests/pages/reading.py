@@ -257,9 +257,14 @@ def numbers(at, key, name):
 
 def click_cell(at, key, *cell, **rest):
     """A click on a cell, or on none, sent as the browser sends it: the callback of the chart runs."""
-    chart_id = next(element.proto.id for element in at.get("vega_lite_chart") if element.key == key)
     cells = [dict(zip(("row_position", "column_position"), cell, strict=True)) | rest] if cell else []
-    state = {"selection": {"cell": cells}}
+    return click(at, key, "cell", cells)
+
+
+def click(at, key, selection, picked):
+    """A click on something in a chart; what is picked stands in the fields of the selection."""
+    chart_id = next(element.proto.id for element in at.get("vega_lite_chart") if element.key == key)
+    state = {"selection": {selection: picked}}
     sent = at._tree.get_widget_states()
     sent.widgets.append(WidgetState(id=chart_id, string_value=json.dumps(state)))
     at._run(sent)

@@ -8,7 +8,20 @@ import pytest
 from core.encoder_block import encoder_block
 from core.examples import draw_block
 from core.layer_norm import layer_norm
-from tests.pages.reading import bodies, change, click_cell, matrix, open_page, outlined, plain, run, worked_tables
+from tests.pages.reading import (
+    bodies,
+    change,
+    chart,
+    click,
+    click_cell,
+    matrix,
+    open_page,
+    outlined,
+    plain,
+    run,
+    worked_tables,
+)
+from ui.charts.block import PICK
 
 PRE = ["X", "norm 1", "joined", "attention", "sum 1", "norm 2", "hidden", "activated", "feed-forward", "sum 2"]
 POST = ["X", "joined", "attention", "sum 1", "norm 1", "hidden", "activated", "feed-forward", "sum 2", "norm 2"]
@@ -53,7 +66,8 @@ def alt(name):
 def test_every_picture_holds_the_numbers_of_core(norm, activation):
     at = open_page("encoder_block", **OTHER, norm=norm, activation=activation, factor="4")
     _, wanted = stages(norm, activation, 4)
-    names = [element.proto.alt.partition(" of every word")[0] for element in at.get("vega_lite_chart")]
+    parts, *names = [element.proto.alt.partition(" of every word")[0] for element in at.get("vega_lite_chart")]
+    assert parts.startswith("Parts of the block")
     assert names == (PRE if norm == "pre" else POST)
     for name, values in wanted.items():
         np.testing.assert_allclose(matrix(at, alt(name)).astype(float), values, rtol=0, atol=1e-12, err_msg=name)
@@ -124,6 +138,58 @@ def test_a_click_picks_the_cell_and_goes_to_the_step_that_makes_it(picture):
     assert at.session_state["step"] == STEPS[picture]
     assert at.session_state["word"] == "2 saw"
     assert at.session_state["unit" if picture in ("hidden", "activated") else "entry"] == "17"
+
+
+def parts_of(at):
+    table = chart(at, "Parts of the block")
+    return table[table.kind == "part"], table[table.kind == "skip"]
+
+
+@pytest.mark.parametrize(
+    ("norm", "order", "around"),
+    [
+        (
+            "pre",
+            ["X", "norm 1", "attention", "add 1", "norm 2", "expand", "bend", "contract", "add 2"],
+            [(0, 3), (3, 8)],
+        ),
+        (
+            "post",
+            ["X", "attention", "add 1", "norm 1", "expand", "bend", "contract", "add 2", "norm 2"],
+            [(0, 2), (3, 7)],
+        ),
+    ],
+)
+def test_the_block_as_a_picture_shows_what_leaves_each_part(norm, order, around):
+    at = open_page("encoder_block", **OTHER, norm=norm, word="3 the", step="bend")
+    parts, skips = parts_of(at)
+    assert parts.part.tolist() == order
+    assert list(zip(skips.place, skips.end, strict=True)) == around
+    _, wanted = stages(norm, "gelu")
+    made = {"X": "X", "add 1": "sum 1", "add 2": "sum 2", "expand": "hidden", "bend": "activated"}
+    made |= {"contract": "feed-forward"}
+    lengths = [float(np.linalg.norm(wanted[made.get(part, part)][3])) for part in order]
+    np.testing.assert_allclose(parts.length, lengths, rtol=1e-12)
+    assert parts.said.tolist() == [f"{length:.2f}" if length < 10 else f"{length:.1f}" for length in lengths]
+    assert parts.label.tolist() == ["+" if part.startswith("add") else part for part in order]
+    assert parts.part[parts.picked].tolist() == ["bend"]
+    alt = next(element.proto.alt for element in at.get("vega_lite_chart"))
+    assert f"expand {lengths[order.index('expand')]:.2f}" in alt
+    assert f"a skip connection from {order[around[1][0]]} to add 2" in alt
+
+
+@pytest.mark.parametrize("part", ["attention", "add 2", "contract"])
+def test_a_click_on_a_part_goes_to_its_step(part):
+    at = click(open_page("encoder_block", **OTHER), "block_parts", PICK, [{"part": part}])
+    assert at.session_state["step"] == part
+    parts, _ = parts_of(at)
+    assert parts.part[parts.picked].tolist() == [part]
+
+
+@pytest.mark.parametrize("picked", [[], [{"part": "X"}]], ids=["nothing", "the input"])
+def test_a_click_on_what_is_no_step_leaves_the_step(picked):
+    at = click(open_page("encoder_block", **OTHER, step="bend"), "block_parts", PICK, picked)
+    assert at.session_state["step"] == "bend"
 
 
 @pytest.mark.parametrize(

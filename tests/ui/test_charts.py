@@ -16,6 +16,8 @@ from core.parameter_count import PARTS, encoder_block_parameters
 from core.scaling import single_draws, sweep
 from tests.pages.reading import as_frame, as_matrix
 from ui.charts.bars import PART_HUES, parameters_chart, parameters_table
+from ui.charts.block import PICK, block_chart, block_table
+from ui.charts.depth import depth_chart, depth_table
 from ui.charts.heat_map import (
     Panel,
     matrix_table,
@@ -581,6 +583,34 @@ def test_bars_hold_every_tensor_and_its_share():
     w_1 = cells[cells.tensor == "w_1"].iloc[0]
     assert (w_1["shape"], w_1["said"], w_1["torch_name"]) == ("32 × 64", "2,048  (24.0 %)", "linear1.weight")
     assert {layer["encoding"]["y"]["sort"]["field"] for layer in parameters_chart(16)["layer"]} == {"order"}
+
+
+def test_curves_over_depth_keep_every_layer_and_their_own_domain():
+    cells = as_frame(depth_table({"pre": np.array([2.0, 0.0, 3.0]), "post": np.array([5.0])}, 1))
+    assert cells.to_numpy().tolist() == [
+        [1, "pre-norm", 2.0],
+        [2, "pre-norm", 0.0],
+        [3, "pre-norm", 3.0],
+        [1, "post-norm", 5.0],
+    ]
+    logarithmic, plain = depth_chart("a"), depth_chart("a", logarithmic=False)
+    assert [layer["encoding"].get("y", {}).get("scale", {}).get("type") for layer in logarithmic["layer"]][:3] == [
+        "log"
+    ] * 3
+    seen = [[step["filter"] for step in layer.get("transform", [])] for layer in logarithmic["layer"]]
+    assert all("datum.value > 0" in filters for filters in seen[:3]), "a logarithmic axis has no zero"
+    assert seen[3] == [], "the axis is as long as the stack"
+    assert not any("datum.value > 0" in str(layer.get("transform")) for layer in plain["layer"])
+    assert {layer["encoding"]["y"]["scale"]["domainMax"] for layer in plain["layer"][:3]} == {1}
+
+
+def test_parts_of_a_block_stand_in_a_row_and_a_click_gives_their_name():
+    cells = as_frame(block_table(("X", "norm 1", "add 1"), (3.0, 25.25, 1234.5), {"X": "add 1"}, "norm 1"))
+    assert cells.said.tolist() == ["3.00", "25.2", "1234", ""]
+    assert cells.picked.tolist() == [False, True, False, False]
+    (pick,) = block_chart(3)["params"]
+    assert (pick["name"], pick["select"]["fields"]) == (PICK, ["part"])
+    assert "/ 3" in str(block_chart(3)["layer"][0]["encoding"]["x"])
 
 
 # Pictures

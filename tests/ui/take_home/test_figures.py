@@ -23,6 +23,8 @@ from core.parameter_count import encoder_block_parameters
 from core.positions import sinusoidal_encoding
 from core.scaling import single_draws, sweep
 from ui.charts.bars import parameters_chart, parameters_table
+from ui.charts.block import block_chart, block_table
+from ui.charts.depth import depth_chart, depth_table
 from ui.charts.heat_map import Panel, join, matrix_table, number_text, position_axis, specification, word_axis
 from ui.charts.lines import (
     MEASURES,
@@ -38,6 +40,7 @@ from ui.charts.picture import matrix_picture
 from ui.colours import SIGNED, WEIGHTS
 from ui.take_home import figures
 from ui.take_home.figures import (
+    DEPTH_KEY,
     DOTS,
     PARTS_KEY,
     SPREAD_KEY,
@@ -90,6 +93,17 @@ CHARTS = {
     ),
     "drag": lambda: Figure("drag", drag_chart(), drag_table(single_draws()[1]), "bars"),
     "curves": lambda: Figure("encoding", curves_chart("feature"), curves_table(sinusoidal_encoding(12, 4)), "curves"),
+    "block": lambda: Figure(
+        "parts", block_chart(3), block_table(("X", "norm 1", "add 1"), (3.0, 2.5, 4.0), {"X": "add 1"}), "parts"
+    ),
+    "depth": lambda: Figure(
+        "length",
+        depth_chart("length"),
+        depth_table({"pre": np.array([2.0, 8.0, 0.0]), "post": np.array([2.0, 3.0, 3.0])}, 0),
+        "curves",
+        None,
+        DEPTH_KEY,
+    ),
     "parameters": lambda: Figure(
         "parameters",
         parameters_chart(16),
