@@ -64,6 +64,11 @@ class Step:
         """Of each part, from the products."""
         return {part: count(self.products, names) for part, names in PARTS.items()}
 
+    @property
+    def work(self) -> int:
+        """Multiply-adds of all parts."""
+        return count(self.products)
+
     def rows(self, name: str, layer: int = 0) -> int:
         """Rows that the products of one name and one layer gave.
 
@@ -391,6 +396,10 @@ class Movement:
     """(layer, position, side): rows of K, all heads."""
     states: Floats
     """(position, side): final states."""
+    before: Floats
+    """(side, position, d_model): the final states themselves."""
+    after: Floats
+    """(side, position, d_model): the same with one more word behind them."""
 
 
 def movement(decoder: Decoder, tokens: Sequence[int]) -> Movement:
@@ -424,13 +433,16 @@ def movement(decoder: Decoder, tokens: Sequence[int]) -> Movement:
         raise ValueError(f"wanted a text and its next word; got {len(tokens)} words")
     n = len(tokens) - 1
     keys, states = np.empty((len(decoder.layers), n, 2)), np.empty((n, 2))
+    outputs = []
     for side, causal in enumerate((True, False)):
         before, after = (run_once(decoder, some, causal) for some in (tokens[:n], tokens))
         for number, (short, long) in enumerate(zip(before, after, strict=True)):
             gap = np.abs(long.keys_and_values.k[:, :n] - short.keys_and_values.k)  # (head, position, d_head)
             keys[number, :, side] = gap.max(axis=(0, 2))
-        states[:, side] = row_differences(before[-1].output, after[-1].output[:n])
-    return Movement(keys, states)
+        outputs.append((before[-1].output, after[-1].output[:n]))
+        states[:, side] = row_differences(*outputs[-1])
+    old, new = (np.stack(found) for found in zip(*outputs, strict=True))
+    return Movement(keys, states, old, new)
 
 
 def compare_ways(plain: Generation, cached: Generation) -> Agreement:

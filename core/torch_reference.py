@@ -439,7 +439,7 @@ def decoder_layer(layer: DecoderLayer, n_heads: int) -> nn.TransformerDecoderLay
 
 def decoder_states(
     x: ArrayLike, layers: Sequence[DecoderLayer], n_heads: int, source: ArrayLike | None = None
-) -> Floats:
+) -> dict[str, Floats]:
     """Final states of a stack of PyTorch's layers, in one run with a causal mask and without a cache.
 
     Parameters
@@ -455,13 +455,13 @@ def decoder_states(
 
     Returns
     -------
-    ndarray of shape (position, d_model)
-        Of the last layer.
+    dict of ndarray
+        "states" of shape (position, d_model), of the last layer.
 
     Examples
     --------
     >>> from core.decoder_block import draw_layer
-    >>> decoder_states(np.ones((5, 6)), [draw_layer(6, 3, 10, np.random.default_rng(0))], 3).shape
+    >>> decoder_states(np.ones((5, 6)), [draw_layer(6, 3, 10, np.random.default_rng(0))], 3)["states"].shape
     (5, 6)
     """
     rows = _tensor(x)[None]
@@ -472,7 +472,7 @@ def decoder_states(
                 rows = encoder_layer(layer.block, n_heads)(rows, src_mask=blocked)
             else:
                 rows = decoder_layer(layer, n_heads)(rows, _tensor(source)[None], tgt_mask=blocked)
-    return rows[0].numpy()
+    return {"states": rows[0].numpy()}
 
 
 def stack(

@@ -156,6 +156,18 @@ PAGES = (
         ("masks", "weights", "one weight", "reach", "models", "guess"),
     ),
     Page(
+        "kv_cache",
+        "Greedy decoding and the KV cache",
+        "Transformer",
+        ":material/cached:",
+        "What is computed again for every new word, and what need not be?",
+        _ATTENTION
+        | {"new_words": 5, "decoder_layers": 2, "t": 3, "layer": "1", "head": "0", "key": "1 bought"}
+        | {"cross": False, "source": "Meera kaufte einen neuen Schläger"},
+        ("one step", "work", "memory", "mask", "corner", "guess"),
+        ("seed",),
+    ),
+    Page(
         "cost",
         "What attention costs",
         "Transformer",

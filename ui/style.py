@@ -48,12 +48,16 @@ _STYLE = string.Template("""
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr));}
 .code.wrong {border-left-color: $UNSCALED;}
 .code.right {border-left-color: $VALUE;}
+.worked.counts {font-size: .84rem; max-height: none;}
+.worked.counts td:first-child {max-width: none;}
 .lines {max-height: 6rem; overflow: auto;}
 [data-testid="stMain"] {overflow-anchor: none;}
 [data-testid="stPageLink"] p {white-space: normal; overflow: visible;}
 @media (max-width: 640px) {.katex-display {font-size: .62em;}}
 .worked td:nth-child(2):has(.bar) {text-align: left; width: 100%;}
 .bar {display: inline-block; height: .7em; background: $SCALED; border-radius: .1em;}
+.swatch {display: inline-block; width: .8em; height: .8em; border: 1px solid $NEUTRAL; border-radius: .1em;}
+.chosen {background: light-dark(#FFE9BF, #4A3A12); padding: 0 .25em; border-radius: .2em;}
 .label {display: inline-block; min-width: 5.5rem; color: $NEUTRAL; font-size: .82rem;}
 .scaled {color: $SCALED; font-weight: 650;}
 .unscaled {color: $UNSCALED; font-weight: 650;}

@@ -53,6 +53,8 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
         return [tab.chart("decoder: may attend = 1"), tab.chart("cross: may attend = 1")]
     if path == "encoder_block":
         return [tab.chart("X (5 × 8)"), tab.chart("sum 2 (5 × 8)")]
+    if path == "kv_cache":
+        return [tab.chart_named("Step 3 without a cache"), tab.chart_named("Step 3 with a cache")]
     if path == "cost":
         return [tab.chart_named("Work of each part of a block")]
     if path == "practice":

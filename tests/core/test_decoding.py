@@ -98,7 +98,7 @@ def test_one_causal_run_over_the_final_text_gives_every_step(source):
 def test_pytorch_gives_the_same_states(source):
     decoder, _, cached = both(source=source)
     x = decoder.embeddings[list(cached.tokens)] + sinusoidal_encoding(10, 15)
-    theirs = torch_reference.decoder_states(x, decoder.layers, 3, decoder.source)
+    theirs = torch_reference.decoder_states(x, decoder.layers, 3, decoder.source)["states"]
     np.testing.assert_allclose(run_once(decoder, cached.tokens)[-1].output, theirs, rtol=0, atol=1e-12)
     for step in cached.steps:
         np.testing.assert_allclose(step.state, theirs[step.length - 1], rtol=0, atol=1e-12)

@@ -32,6 +32,7 @@ WITHOUT = (
     "stack",
     "parameter_count",
     "three_shapes",
+    "kv_cache",
     "cost",
     "common_mistakes",
     "practice",

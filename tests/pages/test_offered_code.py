@@ -51,6 +51,13 @@ def draw_settings(page, rng, sentence):
     if page == "scaling_sweep":
         dims = [size for size in SWEEP_DIMS[:11] if one_of((True, False))]
         return shared | {"keys": one_of((2, 3, 5, 8, 16)), "draws": 50, "dims": dims}
+    if page == "kv_cache":
+        n_new, n_layers = number(2, 5), number(1, 3)
+        where = {"t": number(1, n_new), "layer": number(0, n_layers - 1), "head": number(0, heads - 1)}
+        second = {"cross": one_of((True, False)), "source": one_of(("Hund", "क्या \\n it's", ""))}
+        # Narrow: the widest take a second each, and several runs of the layers are what is tested.
+        shared["d"] = number(1, 9)
+        return shared | sides | {"new_words": n_new, "decoder_layers": n_layers} | where | second
     if page == "encoder_block":
         return shared | sides | {"norm": one_of(("pre", "post")), "activation": one_of(("gelu", "relu"))}
     if page == "stack":
@@ -89,7 +96,9 @@ def states(page):
         for sentence in SENTENCES * SETTINGS:
             values = draw_settings(page, rng, sentence)
             # Sizes first: they decide what can be picked.
-            sizes = {key: values.pop(key) for key in ("text", "d", "heads") if key in values}
+            sizes = {
+                key: values.pop(key) for key in ("text", "d", "heads", "new_words", "decoder_layers") if key in values
+            }
             change(change(at, **sizes) if sizes else at, **values)
             found.append(records[-1])
     return found

@@ -37,6 +37,11 @@ CHANGED = {
         | dict.fromkeys(STACK_PARTS, False)
     ],
     "common_mistakes": [{"mistake": 8, "made": False, "head": 2, "query": 3, "key": 1}],
+    "kv_cache": [
+        {"new_words": 7, "decoder_layers": 3, "head": 2, "cross": True},
+        {"t": 6, "layer": 2, "source": "der Hund & er"},
+        {"key": 9},
+    ],
     "parameter_count": [
         {"d_model": 55, "block_heads": 5, "d_ff": 101, "layers": 3, "biases": "no attention biases"},
         {"tensor": 7},

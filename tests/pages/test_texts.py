@@ -40,6 +40,7 @@ USES_WORDS = {
     "multi_head",
     "encoder_block",
     "three_shapes",
+    "kv_cache",
     "common_mistakes",
 }
 

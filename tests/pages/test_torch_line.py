@@ -19,6 +19,7 @@ COMPARED = {
     "stack": "stack_curves",
     "parameter_count": "count_parameters",
     "three_shapes": "cross_attention",
+    "kv_cache": "decoder_states",
     "common_mistakes": "attention",
 }
 """Page to the function of `core.torch_reference` that it asks."""

@@ -222,6 +222,14 @@ CHARTS = {
         "models": ["Mask of the encoder: 25 of 25", "Mask of the decoder: 21 of 36", "Mask of the cross: 30 of 30"],
         "guess": [],
     },
+    "kv_cache": {
+        "one step": ["Step 3 without a cache: of 7 rows", "Step 3 with a cache: of 7 rows"],
+        "work": ["Multiply-adds added up over 5 steps"],
+        "memory": ["Memory of the cache"],
+        "mask": ["Movement of the rows of K in layer 1"],
+        "corner": ["Weights of the newest query with the corner of the mask at the top-left", "Weights of the newest"],
+        "guess": [],
+    },
     "cost": {"work": ["Work of each part of a block"], "models": ["Caches of 9 models"], "guess": []},
     "practice": {"exercise": ["weights"]},
     "common_mistakes": {"mistake": ["as it runs, no scale", "done right, no scale"], "guess": []},
@@ -262,6 +270,11 @@ CONTROLS = {
         for step in ("masks", "weights", "one weight")
     },
     ("three_shapes", "reach"): {"shape", "target", "part", "head", "query", "key", "reach_layers"},
+    **{
+        ("kv_cache", step): {"new_words", "decoder_layers", "t", "layer", "head"}
+        | ({"key"} if step in ("one step", "mask", "corner") else set())
+        for step in ("one step", "work", "memory", "mask", "corner")
+    },
     ("query_key_value", "project"): {"head", "query", "key", "feature", "of"},
     **{
         ("query_key_value", step): {"head", "query", "key", "feature"}
@@ -388,6 +401,7 @@ MOVED = {
         "keep_final_norm": False,
     },
     "common_mistakes": {"mistake": 7, "made": False, "head": 1, "query": 2, "key": 0},
+    "kv_cache": {"new_words": 7, "decoder_layers": 3, "t": 6, "layer": 2, "head": 1, "key": 9},
     "parameter_count": {"d_model": 48, "block_heads": 6, "d_ff": 101, "layers": 3, "tensor": 5},
     "three_shapes": {"target": "ek balla", "part": "encoder", "head": 1, "query": 3, "key": 2, "reach_layers": 4},
     "cost": {
@@ -571,6 +585,7 @@ TABLES = {
     "multi_head": ("heads_numbers", "joined"),
     "encoder_block": ("block_numbers", "hidden"),
     "three_shapes": ("shapes_numbers", "cross: weights"),
+    "kv_cache": ("cache_numbers", "logits"),
     "practice": ("practice_numbers", "weights"),
     "common_mistakes": ("mistake_numbers", "measures"),
 }

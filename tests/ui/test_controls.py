@@ -350,6 +350,7 @@ CHANGES = {
     "multi_head": {"head": 1, "query": 2, "key": 1, "entry": 5},
     "stack": {"depth": 7, "stack_width": 1, "matrix": 2, "activation": "relu", "keep_skip": False},
     "common_mistakes": {"mistake": 6, "made": False, "head": 1, "query": 2, "key": 1},
+    "kv_cache": {"new_words": 7, "decoder_layers": 3, "layer": 0, "head": 1, "key": 5, "cross": True, "source": "er"},
     "encoder_block": {"word": 3, "entry": 5, "unit": 13, "norm": "post", "activation": "relu"},
     "three_shapes": {
         "target": "ek balla",
@@ -390,6 +391,9 @@ LESSON = {
         "depth": 12, "stack_width": 2, "stack_heads": 2, "activation": "gelu", "matrix": 0, "keep_skip": True,
     },
     "common_mistakes": DEFAULTS | {"mistake": 0, "made": True, "head": 0, "query": 0, "key": 3},
+    "kv_cache": DEFAULTS
+    | {"new_words": 5, "decoder_layers": 2, "t": 3, "layer": 1, "head": 0, "key": 1, "cross": False,
+       "source": "Meera kaufte einen neuen Schläger"},
     "parameter_count": DEFAULTS | {"d_model": 32, "block_heads": 4, "d_ff": 64, "layers": 1, "biases": "all"},
     "three_shapes": DEFAULTS | {
         "shape": "encoder-decoder", "target": "Meera ne ek naya balla kharida", "part": "cross", "head": 0, "query": 0,

@@ -24,7 +24,7 @@ from ui.charts.depth import SERIES as DEPTH_SERIES
 from ui.charts.growth import GUESS, TRUE
 from ui.charts.lines import SERIES
 from ui.charts.specifications import Spec, without_data
-from ui.colours import KEY, MASKED, SCALED, UNSCALED, Hue
+from ui.colours import KEY, MASKED, SCALED, UNSCALED, WITH_CACHE, WITHOUT_CACHE, Hue
 from ui.take_home.render import SVG, XLINK, labelled
 from ui.take_home.tables import carried, distinct_stems, pack
 
@@ -81,6 +81,8 @@ SERIES_KEY = (Swatch(SERIES[0], UNSCALED, (5, 3)), Swatch(SERIES[1], SCALED, ())
 
 DEPTH_KEY = tuple(Swatch(name, DEPTH_HUES[position], DASHES[position]) for position, name in DEPTH_SERIES.items())
 """For `ui.charts.depth.depth_chart`."""
+WAYS_KEY = (Swatch("without a cache", WITHOUT_CACHE, (5, 3)), Swatch("with a cache", WITH_CACHE, ()))
+"""For `ui.charts.cache.steps_chart`."""
 
 SPREAD_KEY = (*SERIES_KEY, Swatch("√d", Hue(TEXT, TEXT), (), thin=True))
 """For its first measure, which also shows √d."""

@@ -12,8 +12,10 @@ from core.cache_size import MODELS, Model, cache_bytes
 from core.common_mistakes import make
 from core.cost import PART_NAMES, block_cost, crossovers
 from core.cross_attention import cross_attention
+from core.decoding import PARTS as WORK_PARTS
+from core.decoding import generate, movement, run_once
 from core.encoder_block import encoder_block
-from core.examples import ORDER_WORDS, draw_block, draw_example, draw_position_embedding, draw_stack
+from core.examples import ORDER_WORDS, draw_block, draw_decoder, draw_example, draw_position_embedding, draw_stack
 from core.mask_design import MaskDesign, build_mask
 from core.masks import ALIGNMENTS, causal_mask
 from core.mistakes import split_heads_by_reshape_alone
@@ -324,6 +326,58 @@ def three_shapes(values):
     return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
 
 
+def kv_cache(values):
+    words, source, layer, head = tuple(values["words"]), tuple(values["source"]), values["layer"], values["head"]
+    vocabulary, n_new = tuple(dict.fromkeys(words)), values["n_new"]
+    sizes = values["d_head"], values["n_heads"], values["n_layers"], values["seed"]
+    decoder = draw_decoder(vocabulary, *sizes, source)
+    prompt = [vocabulary.index(word) for word in words]
+    plain, cached = (generate(decoder, prompt, n_new, use_cache) for use_cache in (False, True))
+    blocks = run_once(decoder, cached.tokens)
+    moved = movement(decoder, cached.tokens)
+    text = name_words([vocabulary[token] for token in cached.tokens])
+    n, last = len(words) + values["step"] - 1, len(text) - 1
+    steps, queries, keys = ("step", range(1, n_new + 1)), ("query", text[:n]), ("key", text[:n])
+    positions, newest, features = (
+        ("word", text[:last]),
+        ("query", text[n - 1 : n]),
+        ("feature", range(values["d_head"])),
+    )
+    ways = ("way", ("without a cache", "with a cache"))
+    own = blocks[layer]
+    k, v = (rows[head, :last] for rows in (own.keys_and_values.k, own.keys_and_values.v))
+    both = list(zip(plain.steps, cached.steps, strict=True))
+    found = {
+        "logits": (
+            [step.logits for step in cached.steps],
+            steps,
+            ("word of the vocabulary", name_words(vocabulary)),
+        ),
+        "states": ([step.state for step in cached.steps], steps, ("feature", range(sizes[0] * sizes[1]))),
+        "K in the cache": (k, positions, features),
+        "V in the cache": (v, positions, features),
+        "weights": (own.attention.weights[head, :n, :n], queries, keys),
+        "rows of K": ([[step.rows("K", layer) for step in pair] for pair in both], steps, ways),
+        "query-key pairs": ([[step.pairs("scores", layer) for step in pair] for pair in both], steps, ways),
+        "bytes in the cache": ([[step.cache_bytes] for step in cached.steps], steps, ("way", ways[1][1:])),
+        "how far each row moves": (
+            np.column_stack([moved.keys[layer], moved.states]),
+            positions,
+            ("side", ("K, with mask", "K, mask off", "state, with mask", "state, mask off")),
+        ),
+    }
+    for align in ALIGNMENTS:
+        seen = attend(own.q[head, n - 1 : n], k[:n], v[:n], causal_mask(1, n, align))
+        found[align] = seen.weights, newest, keys
+    for name, way in zip(ways[1], (plain, cached), strict=True):
+        work = [[*step.multiply_adds.values()] for step in way.steps]
+        found[f"multiply-adds {name}"] = work, steps, ("part", tuple(WORK_PARTS))
+    if source:
+        crossed = own.cross_attention.weights[head, :n]
+        found["weights of the second sentence"] = crossed, queries, ("key", name_words(source))
+    return {name: matrix(*block, values["queries_in"] == "columns") for name, block in found.items()}
+
+
 def cost(values):
     sizes = values["d_model"], values["n_heads"], 4 * values["d_model"]
     rest = values["batch"], values["bytes_per_number"], values["causal"]
@@ -432,6 +486,7 @@ EXPECTED = {
     "stack": stack,
     "parameter_count": parameter_count,
     "three_shapes": three_shapes,
+    "kv_cache": kv_cache,
     "cost": cost,
     "practice": practice_page,
     "common_mistakes": common_mistakes,

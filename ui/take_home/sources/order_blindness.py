@@ -27,15 +27,7 @@ queries_in = "rows"  # or "columns", which prints every matrix transposed
 # The first two are added to the embeddings; "rotary" turns queries and keys instead.
 
 # %%
-from positions import angles, draw_position_embedding
-
-
-def sinusoidal_encoding(n_positions, d_model):
-    """Sine and cosine of each angle, interleaved; an odd width ends in a sine."""
-    encoding = np.empty((n_positions, d_model))
-    encoding[:, 0::2] = np.sin(angles(n_positions, d_model))
-    encoding[:, 1::2] = np.cos(angles(n_positions, d_model))[:, : d_model // 2]
-    return encoding
+from positions import angles, draw_position_embedding, sinusoidal_encoding
 
 
 def rotate(x):

@@ -1,0 +1,344 @@
+"""One step of decoding: which rows and pairs it computed, and which it had; and what all steps together come to."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from core.decoding import AGAIN, KEPT, NOT_COMPUTED, NOW, ORIGINS, Origin
+from core.masks import Booleans
+from core.softmax import Floats
+from ui.charts.heat_map import SMALLEST_NUMBER, Axis, dictionary, label_step, number_text
+from ui.charts.specifications import Spec, stretching
+from ui.charts.theme import DARK, TEXT, expression, themed
+from ui.colours import AGAIN as AGAIN_HUE
+from ui.colours import KEPT as KEPT_HUE
+from ui.colours import KEY, MASKED, PICKED, QUERY, WITH_CACHE, WITHOUT_CACHE, Hue
+from ui.colours import NOW as NOW_HUE
+
+SERIES = ("without a cache", "with a cache")
+
+MASKED_PAIR = len(ORIGINS)
+"""Kind of a pair that was computed and then masked; the kinds below it are the places in `ORIGINS`."""
+
+FIRST_QUERY, FIRST_KEY = 3, 2
+"""Rows and columns that stand before the pairs: K, V and a gap; Q and a gap."""
+
+KIND_HUES = {NOW: NOW_HUE, AGAIN: AGAIN_HUE, KEPT: KEPT_HUE, MASKED_PAIR: MASKED}
+
+_GAP = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What one step has to do with queries and keys."""
+
+    queries: Axis
+    keys: Axis
+    of_queries: Origin
+    """(query,): where the rows of Q come from."""
+    of_keys: Origin
+    """(key,): where the rows of K and V come from."""
+    of_pairs: Origin
+    """(query, key)."""
+    weights: Floats
+    """(query, key): of one head; what was not computed does not matter."""
+    may_attend: Booleans
+    """(query, key)."""
+    picked: int | None
+    """Key whose pair with the last query is outlined; None for none."""
+
+
+def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
+    """One row a cell: those of Q, K and V at the edges, those of the pairs inside.
+
+    Parameters
+    ----------
+    grid : Grid
+        One step.
+    turned : bool
+        Whether queries stand in columns.
+
+    Returns
+    -------
+    pyarrow.Table
+        row, row_position, row_name, column, column_position, column_name, kind, note, weight, text, outline.
+        Pairs that were not computed are left out.
+
+    Examples
+    --------
+    >>> from ui.charts.heat_map import word_axis
+    >>> one, all_true = np.zeros(1, np.int16), np.ones((1, 1), bool)
+    >>> axis = word_axis("query", ("dog",))
+    >>> grid_table(Grid(axis, axis, one, one, one[None], np.ones((1, 1)), all_true, 0))["text"].to_pylist()
+    ['', '', '', '', '1.00']
+    """
+    n_query, n_key = grid.of_pairs.shape
+    row_labels = ("K", "V", " ", *grid.queries.labels), ("K", "V", "", *grid.queries.names)
+    column_labels = ("Q", " ", *grid.keys.labels), ("Q", "", *grid.keys.names)
+    kinds = np.where(grid.may_attend | (grid.of_pairs == NOT_COMPUTED), grid.of_pairs, MASKED_PAIR)
+    query, key = np.nonzero(kinds != NOT_COMPUTED)
+    places = [
+        (np.array([2]), np.array([1]), np.array([_GAP])),
+        *((np.full(n_key, row), FIRST_KEY + np.arange(n_key), grid.of_keys) for row in (0, 1)),
+        (FIRST_QUERY + np.arange(n_query), np.zeros(n_query, int), grid.of_queries),
+        (FIRST_QUERY + query, FIRST_KEY + key, kinds[query, key]),
+    ]
+    rows, columns, kind = (np.concatenate(part) for part in zip(*places, strict=True))
+    # Texts, because cells without a weight have none to show.
+    weight, text = [""] * (rows.size - query.size), [""] * (rows.size - query.size)
+    for value, one in zip(grid.weights[query, key].tolist(), kinds[query, key].tolist(), strict=True):
+        weight.append("0" if one == MASKED_PAIR else number_text(value, 6))
+        text.append("" if one == MASKED_PAIR else number_text(value))
+    # The last query's pair, and the rows of K and V that it is made of.
+    outline = ((rows == FIRST_QUERY + n_query - 1) | (rows < 2)) & (grid.picked is not None)
+    outline &= columns == FIRST_KEY + (grid.picked or 0)
+    notes = ("", *ORIGINS, "computed, then masked")
+    ends = ("row", "column") if not turned else ("column", "row")
+    found: dict[str, Any] = {}
+    for end, index, (labels, names) in zip(ends, (rows, columns), (row_labels, column_labels), strict=True):
+        found[end] = dictionary(index.astype(np.int16), labels)
+        found[f"{end}_position"] = pa.array(index.astype(np.int16))
+        found[f"{end}_name"] = dictionary(index.astype(np.int16), names)
+    found |= {
+        "kind": pa.array(kind.astype(np.int16)),
+        "note": dictionary((kind + 1).astype(np.int16), notes),
+        "weight": pa.array(weight),
+        "text": pa.array(text),
+        "outline": pa.array(outline),
+    }
+    return pa.table(found)
+
+
+def _by_kind(dark: bool) -> str:
+    listed = "".join(
+        f"datum.kind === {kind} ? '{hue.dark if dark else hue.light}' : " for kind, hue in KIND_HUES.items()
+    )
+    return f"({listed}'transparent')"
+
+
+_FILL = f"({DARK} ? {_by_kind(True)} : {_by_kind(False)})"
+_INK = f"contrast('#FFFFFF', {_FILL}) > contrast('#000000', {_FILL}) ? '#FFFFFF' : '#000000'"
+
+
+def grid_chart(grid: Grid, height: float, pick: str = "", type_size: float = 1.0, turned: bool = False) -> Spec:
+    """The picture of one step.
+
+    Parameters
+    ----------
+    grid : Grid
+        Only its size and what its axes are count.
+    height : float
+        Of a cell, in pixels.
+    pick : str
+        Name of the selection that a click makes; empty for none.
+    type_size : float
+        Factor on all type, for a lecture hall.
+    turned : bool
+        Whether queries stand in columns.
+
+    Returns
+    -------
+    dict
+        Specification for `grid_table`, without data.
+
+    Examples
+    --------
+    >>> from ui.charts.heat_map import word_axis
+    >>> axis = word_axis("query", ("dog",))
+    >>> one = np.zeros((1, 1), np.int16)
+    >>> grid_chart(Grid(axis, axis, one[0], one[0], one, one * 1.0, one == 0, 0), 20)["height"]
+    80
+    """
+    rows, columns = FIRST_QUERY + len(grid.queries.labels), FIRST_KEY + len(grid.keys.labels)
+    titles = grid.queries.title, grid.keys.title
+    steps = label_step(grid.queries), label_step(grid.keys)
+    if turned:
+        rows, columns, titles, steps = columns, rows, titles[::-1], steps[::-1]
+    across = grid.queries if turned else grid.keys
+    tilted = any(not label.isdecimal() for label in across.labels)
+    return _grid_chart(rows * height, titles, steps, tilted, pick, type_size)
+
+
+@functools.lru_cache(maxsize=128)
+def _grid_chart(
+    height: float, titles: tuple[str, str], steps: tuple[int, int], tilted: bool, pick: str, type_size: float
+) -> Spec:
+    x = _place(alt.X, "column", titles[1], steps[1], type_size, orient="top", labelAngle=-40 if tilted else 0)
+    y = _place(alt.Y, "row", titles[0], steps[0], type_size)
+    bare = []
+    for channel in (x, y):
+        without = channel.copy()
+        without.axis = alt.Undefined
+        bare.append(without)
+    tooltip = [
+        alt.Tooltip(field="row_name", type="nominal", title=titles[0]),
+        alt.Tooltip(field="column_name", type="nominal", title=titles[1]),
+        alt.Tooltip(field="note", type="nominal", title="here"),
+        alt.Tooltip(field="weight", type="nominal"),
+    ]
+    base = alt.Chart()
+    cells = base.transform_filter(f"datum.kind !== {_GAP}").mark_rect(
+        fill=expression(_FILL),
+        stroke=expression(
+            f"datum.kind === {KEPT} || datum.kind === {NOT_COMPUTED} ? "
+            f"({DARK} ? '{NOW_HUE.dark}' : '{NOW_HUE.light}') : 'transparent'"
+        ),
+        strokeOpacity=expression(f"datum.kind === {KEPT} ? 0.8 : 0.25"),
+        strokeWidth=1,
+    )
+    cells = cells.encode(x=x, y=y, tooltip=tooltip)
+    if pick:
+        fields = ["row_position", "column_position"]
+        cells = cells.add_params(alt.selection_point(name=pick, fields=fields, on="click", clear="dblclick"))
+    gap = base.mark_point(opacity=0, tooltip=None).encode(x=bare[0], y=bare[1])  # keeps its place among the rows
+    size = f"min({13 * type_size:g}, (bandwidth('x') - 2) / 2.3, bandwidth('y') * 0.62)"
+    numbers = base.mark_text(
+        fill=expression(_INK),
+        fontSize=expression(size),
+        opacity=expression(f"{size} >= {SMALLEST_NUMBER} ? 1 : 0"),
+        tooltip=None,
+    ).encode(x=bare[0], y=bare[1], text=alt.Text(field="text", type="nominal"))
+    outline = (
+        base.transform_filter("datum.outline")
+        .mark_rect(fill=None, stroke=themed(PICKED), strokeWidth=2.5, tooltip=None)
+        .encode(x=bare[0], y=bare[1])
+    )
+    chart = alt.layer(cells, gap, numbers, outline).properties(width="container", height=round(height))
+    spec = stretching(chart)
+    if tilted:  # the last label leans over the edge
+        spec["padding"] = {"left": 5, "top": 5, "right": 30 * type_size, "bottom": 5}
+    spec["config"]["scale"] = {"bandPaddingInner": 0.06, "bandPaddingOuter": 0}
+    return spec
+
+
+def _place(channel: type[Any], end: str, title: str, step: int, type_size: float, **options: Any) -> Any:
+    axis = alt.Axis(
+        title=title,
+        ticks=False,
+        domain=False,
+        labelFlush=False,
+        labelColor=TEXT,
+        titleColor=themed({"query": QUERY, "key": KEY}[title]),
+        labelLimit=110 * type_size,
+        labelFontSize=12 * type_size,
+        titleFontSize=12 * type_size,
+        titleFontWeight="normal",
+        titlePadding=4,
+        labelOverlap=False,
+        labelExpr=f"isNaN(+datum.label) || +datum.label % {step} === 0 ? datum.label : ''",
+        **options,
+    )
+    sort = alt.EncodingSortField(field=f"{end}_position", op="min", order="ascending")
+    return channel(field=end, type="nominal", sort=sort, axis=axis)
+
+
+def steps_table(series: Mapping[str, Sequence[int]], number: int) -> pd.DataFrame:
+    """Numbers of every step, for `steps_chart`.
+
+    Parameters
+    ----------
+    series : mapping of str to sequence of int
+        Name of each line, in our own words, to one number a step.
+    number : int
+        Of the step that is looked at, from 0.
+
+    Returns
+    -------
+    pandas.DataFrame
+        step (from 1), series, value, here, last.
+
+    Examples
+    --------
+    >>> steps_table({"with a cache": [3, 5]}, 1).here.tolist()
+    [False, True]
+    """
+    return pd.DataFrame(
+        [
+            (place + 1, name, int(value), place == number, place == len(values) - 1)
+            for name, values in series.items()
+            for place, value in enumerate(values)
+        ],
+        columns=["step", "series", "value", "here", "last"],
+    )
+
+
+@functools.lru_cache(maxsize=16)
+def steps_chart(title: str, series: tuple[str, ...] = SERIES, height: int = 230) -> Spec:
+    """Lines over the steps, with their ends written out and the step that is looked at marked.
+
+    Parameters
+    ----------
+    title : str
+        What is counted, with its unit.
+    series : tuple of str
+        Names of the lines, from `SERIES`.
+    height : int
+        In pixels.
+
+    Returns
+    -------
+    dict
+        Specification for `steps_table`, without data.
+
+    Examples
+    --------
+    >>> steps_chart("multiply-adds")["height"]
+    230
+    """
+    hues: dict[str, tuple[Hue, list[int]]] = dict(
+        zip(SERIES, ((WITHOUT_CACHE, [5, 3]), (WITH_CACHE, [1, 0])), strict=True)
+    )
+
+    def axis(text: str, **options: Any) -> alt.Axis:
+        return alt.Axis(
+            title=text,
+            labelColor=TEXT,
+            titleColor=TEXT,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            labelPadding=6,
+            titlePadding=6,
+            **options,
+        )
+
+    x = alt.X(
+        field="step",
+        type="quantitative",
+        scale=alt.Scale(nice=False, zero=False, padding=14),
+        axis=axis("step", tickMinStep=1, format="d", grid=False),
+    )
+    y = alt.Y(
+        field="value",
+        type="quantitative",
+        scale=alt.Scale(zero=True),
+        axis=axis(title, tickCount=5, format="~s"),
+    )
+    tooltip = [
+        alt.Tooltip(field="series", type="nominal"),
+        alt.Tooltip(field="step", type="quantitative"),
+        alt.Tooltip(field="value", type="quantitative", format=",d"),
+    ]
+    here = (
+        alt.Chart()
+        .transform_filter("datum.here")
+        .mark_rule(stroke=themed(PICKED), strokeWidth=2, tooltip=None)
+        .encode(x=x)
+    )
+    layers: list[Any] = [here]
+    for name in series:
+        hue, dash = hues[name]
+        one = alt.Chart().transform_filter(f"datum.series === '{name}'")
+        layers += [
+            one.mark_line(stroke=themed(hue), strokeWidth=2.5, strokeDash=dash, tooltip=None).encode(x=x, y=y),
+            one.mark_point(filled=True, size=60, opacity=1, fill=themed(hue), stroke=None).encode(
+                x=x, y=y, tooltip=tooltip
+            ),
+        ]
+    return stretching(alt.layer(*layers).properties(width="container", height=height))
