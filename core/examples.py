@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core import recurrence
 from core.decoder_block import draw_layer
 from core.decoding import Decoder
 from core.encoder_block import BlockParameters, draw_parameters, encoder_block
@@ -24,6 +25,7 @@ _POSITION_STREAM = 2
 _BLOCK_STREAM = 3
 _DECODER_STREAM = 5
 _SOURCE_STREAM = 6
+_RECURRENCE_STREAM = 7
 _STACK_STREAM = 11
 _READING_STREAM = 12
 _SHAPE_STREAM = 17
@@ -325,3 +327,35 @@ def draw_position_embedding(n_positions: int, d_model: int, seed: int = 0) -> Fl
     if min(n_positions, d_model, seed) < 0:
         raise ValueError(f"n_positions, d_model and seed must not be negative; got {n_positions}, {d_model} and {seed}")
     return np.random.default_rng([_POSITION_STREAM, seed]).normal(size=(n_positions, d_model))
+
+
+def draw_recurrence(d_model: int, radius: float, seed: int = 0) -> recurrence.RecurrentParameters:
+    """Parameters of a recurrent layer, from a stream of their own.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of a word and of the state.
+    radius : float
+        Spectral radius of w_h; everything else is the same for every radius.
+    seed : int
+        Not negative.
+
+    Returns
+    -------
+    RecurrentParameters
+        From `core.recurrence.draw_parameters`.
+
+    Raises
+    ------
+    ValueError
+        A number is out of its range.
+
+    Examples
+    --------
+    >>> bool((draw_recurrence(8, 1.5).w_h == 3 * draw_recurrence(8, 0.5).w_h).all())
+    True
+    """
+    if seed < 0:
+        raise ValueError(f"seed must not be negative; got {seed}")
+    return recurrence.draw_parameters(d_model, radius, np.random.default_rng([_RECURRENCE_STREAM, seed]))

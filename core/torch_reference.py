@@ -19,6 +19,7 @@ from core.encoder_block import BlockParameters, NormPosition
 from core.feed_forward import ActivationName
 from core.masks import Booleans
 from core.parameter_count import Biases
+from core.recurrence import RecurrentParameters
 from core.softmax import Floats
 from core.stack import Parts, Stack
 from core.stack import stack_curves as curves_of
@@ -217,6 +218,74 @@ def _attention_layer(
     state = {"in_proj_weight": np.concatenate(stacked), "out_proj.weight": np.asarray(w_o, dtype=np.float64).T}
     layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
     return layer.eval()
+
+
+def _by_every_row(last: torch.Tensor, rows: torch.Tensor, features: Sequence[int]) -> Floats:
+    """Autograd's Jacobian of some features of one vector by all rows: (position, d_model, feature)."""
+    gradients = [torch.autograd.grad(last[feature], rows, retain_graph=True)[0] for feature in features]
+    return torch.stack(gradients, dim=-1).numpy()
+
+
+def recurrent_jacobians(x: ArrayLike, parameters: RecurrentParameters, features: Sequence[int]) -> dict[str, Floats]:
+    """``nn.RNN`` with our parameters: its states, and autograd's derivative of the last one by every word.
+
+    Parameters
+    ----------
+    x : array_like of shape (position, d_model)
+        One row a word, at least one.
+    parameters : RecurrentParameters
+        PyTorch has two biases that are added; the second is 0 here.
+    features : sequence of int
+        Features of the last state.
+
+    Returns
+    -------
+    dict of str to ndarray
+        states (position, d_state) and jacobians (position, d_model, feature).
+
+    Examples
+    --------
+    >>> one = RecurrentParameters(np.full((1, 1), 3.0), np.full((1, 1), 0.5), np.zeros(1))
+    >>> recurrent_jacobians([[0.0], [0.0]], one, (0,))["jacobians"].ravel().tolist()
+    [1.5, 3.0]
+    """
+    rows = _tensor(x).requires_grad_()
+    d_model, d_state = parameters.w_x.shape
+    layer = nn.RNN(d_model, d_state, batch_first=True, device="meta", dtype=torch.float64)
+    state = {"weight_ih_l0": parameters.w_x.T, "weight_hh_l0": parameters.w_h.T}
+    state |= {"bias_ih_l0": parameters.b, "bias_hh_l0": np.zeros(d_state)}
+    layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
+    states = layer(rows[None])[0][0]
+    return {"states": states.detach().numpy(), "jacobians": _by_every_row(states[-1], rows, features)}
+
+
+def attention_jacobians(
+    x: ArrayLike, w_q: ArrayLike, w_k: ArrayLike, w_v: ArrayLike, features: Sequence[int]
+) -> dict[str, Floats]:
+    """``nn.MultiheadAttention`` without mixing: the last word's joined output, and autograd's derivative by every word.
+
+    Parameters
+    ----------
+    x, w_q, w_k, w_v
+        As in `multi_head`; W_o is the identity.
+    features : sequence of int
+        Features of the joined output.
+
+    Returns
+    -------
+    dict of str to ndarray
+        output (d_model,) and jacobians (position, d_model, feature).
+
+    Examples
+    --------
+    >>> w = np.ones((1, 1, 1))
+    >>> attention_jacobians([[0.0], [0.0]], w, w, 3 * w, (0,))["jacobians"].ravel().tolist()
+    [1.5, 1.5]
+    """
+    rows = _tensor(x).requires_grad_()
+    layer = _attention_layer(w_q, w_k, w_v, np.eye(rows.shape[1]), batch_first=True)
+    last = layer(rows[None], rows[None], rows[None], need_weights=False)[0][0, -1]
+    return {"output": last.detach().numpy(), "jacobians": _by_every_row(last, rows, features)}
 
 
 def softmax_and_jacobian_norm(scores: ArrayLike) -> dict[str, Floats]:

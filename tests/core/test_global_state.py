@@ -11,10 +11,11 @@ import torch
 
 import core
 import core.practice
+from core.attention_jacobian import ask_last
 from core.decoder_block import draw_layer, source_keys_and_values
 from core.decoding import generate
 from core.encoder_block import draw_parameters
-from core.examples import draw_decoder
+from core.examples import draw_decoder, draw_example, draw_recurrence
 from core.mask_design import MaskDesign
 from core.practice.kinds import draw
 from core.settings import Settings
@@ -28,6 +29,8 @@ LAYER = draw_layer(2, 1, 3, np.random.default_rng(0), cross=True)
 DECODER = draw_decoder(WORDS, 1, 2, 1, 0, ("Hund",))
 WAY = generate(DECODER, (0,), 2, True)
 PLAIN = draw_parameters(2, 1, 3, np.random.default_rng(0), bias=False)
+ASKED, NETWORK = ask_last(X, W, W, W), draw_recurrence(2, 1.0)
+EXAMPLE = draw_example(WORDS, 2, 1)
 DRAWN = {
     "blocks": ("doubling", "encoding", "head_split", "norm", "parameters"),
     "choices": ("attention_kinds", "shapes", "which_mistake"),
@@ -66,6 +69,10 @@ CALLS = {
     "decoding.movement": (DECODER, (0, 1)),
     "decoding.origins": (WAY, 1),
     "decoding.run_once": (DECODER, (0, 1)),
+    "attention_jacobian.ask_last": (X, W, W, W),
+    "attention_jacobian.influence_by_head": (ASKED, 1),
+    "attention_jacobian.last_output_influence": (ASKED,),
+    "attention_jacobian.last_output_jacobian": (ASKED, 1),
     "encoder_block.draw_parameters": (2, 1, 3, np.random.default_rng(0)),
     "encoder_block.encoder_block": (X, PARAMETERS, 1),
     "examples.draw_block": (WORDS,),
@@ -74,6 +81,13 @@ CALLS = {
     "examples.draw_example": (WORDS,),
     "examples.draw_position_embedding": (3, 2),
     "examples.draw_stack": (WORDS, 2, 3, 2),
+    "examples.draw_recurrence": (2, 1.0),
+    "far_back.at_usual_size": (EXAMPLE,),
+    "far_back.by_length": (EXAMPLE, NETWORK, (2, 5)),
+    "far_back.first_below": ((2, 4), [0.5, 0.1], 0.2),
+    "far_back.measured_features": (3, 2),
+    "far_back.relative": (X,),
+    "far_back.stretched": (3, 5),
     "feed_forward.activate": (X, "gelu"),
     "feed_forward.gelu": (X,),
     "feed_forward.normal_share": (X,),
@@ -121,6 +135,11 @@ CALLS = {
     "practice.kinds.draw": ("score", 0, 1),
     "reach.reach": (np.ones((3, 3), bool), 2),
     "reach.reach_across": (*[np.ones((3, 3), bool)] * 3, 2),
+    "recurrence.draw_parameters": (2, 1.0, np.random.default_rng(0)),
+    "recurrence.last_state_influence": (X, NETWORK),
+    "recurrence.last_state_jacobians": (X, NETWORK),
+    "recurrence.recurrent_states": (X, NETWORK),
+    "recurrence.size": (X,),
     "scaling.draw_scores": (3, 2, 5),
     "scaling.single_draws": (),
     "scaling.sweep": ((2, 3),),
@@ -145,6 +164,7 @@ CALLS = {
     "tokens.split_words": ("dog",),
     "tokens.written_without_spaces": ("dog",),
     "torch_reference.attention": (X, X, X),
+    "torch_reference.attention_jacobians": (X, W, W, W, (0,)),
     "torch_reference.batch_as_tokens": (X[None], *[np.ones((1, 2, 2))] * 3),
     "torch_reference.block_stages": (X, PARAMETERS, 1),
     "torch_reference.causal_output": (X, X, X),
@@ -157,7 +177,10 @@ CALLS = {
     "torch_reference.projection": (X, X.T),
     "torch_reference.stack": (X, [PLAIN], 1, X),
     "torch_reference.stack_curves": (X, [PLAIN], 1, X),
+    "torch_reference.recurrent_jacobians": (X, NETWORK, (0, 1)),
     "torch_reference.softmax_and_jacobian_norm": (X,),
+    "waiting.count_attention": (X, W[0], W[0], W[0]),
+    "waiting.count_recurrence": (X, NETWORK),
 }
 
 
