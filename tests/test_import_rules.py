@@ -16,6 +16,7 @@ MAY_IMPORT_TORCH = (
 )
 WITHOUT_STREAMLIT = (
     "charts",
+    "far_back",
     "formulas",
     "worked",
     "costs",

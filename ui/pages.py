@@ -59,6 +59,17 @@ HOME = Page(
 
 PAGES = (
     Page(
+        "why_attention",
+        "Why attention",
+        "Attention",
+        ":material/history:",
+        "How much of the first word still reaches the last one?",
+        _ATTENTION
+        | {"text": "Meera put the bat in her bag because it was new", "word": "3 bat", "radius": "1", "relative": True}
+        | {"as_elsewhere": False, "query": "8 it", "head": "0"},
+        ("reach", "length", "waiting", "library", "guess"),
+    ),
+    Page(
         "query_key_value",
         "Query, key, value",
         "Attention",

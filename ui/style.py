@@ -50,6 +50,8 @@ _STYLE = string.Template("""
 .code.right {border-left-color: $VALUE;}
 .worked.counts {font-size: .84rem; max-height: none;}
 .worked.counts td:first-child {max-width: none;}
+.worked.large td:first-child {max-width: none;}
+.worked.said td, .worked.said th {white-space: normal; text-align: left; padding: .15rem .6rem .15rem 0;}
 .lines {max-height: 6rem; overflow: auto;}
 [data-testid="stMain"] {overflow-anchor: none;}
 [data-testid="stPageLink"] p {white-space: normal; overflow: visible;}
@@ -62,6 +64,7 @@ _STYLE = string.Template("""
 .scaled {color: $SCALED; font-weight: 650;}
 .unscaled {color: $UNSCALED; font-weight: 650;}
 [data-testid="stImage"] img {image-rendering: pixelated; height: auto;}
+.recurrent {color: $NEUTRAL; font-weight: 650;}
 .query {color: $QUERY;}
 .key {color: $KEY;}
 .value {color: $VALUE;}

@@ -36,6 +36,8 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
     """What a reader comes to a page for."""
     if path == "":
         return [tab.chart_named("Lines from each word")]
+    if path == "why_attention":
+        return [tab.chart_named("What each of 5 words"), tab.chart_named("What the first word still moves")]
     if path == "query_key_value":
         return [tab.chart("Q (5 × 4)"), tab.chart("weights: softmax")]
     if path == "scaling_sweep":

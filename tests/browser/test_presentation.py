@@ -135,7 +135,7 @@ def test_arrow_keys_escape_and_the_speakers_slider(browser: Browser, server: Ser
         for key, path, step in (
             ("ArrowLeft", "query_key_value", "project"),
             ("ArrowLeft", "query_key_value", "overview"),
-            ("ArrowLeft", "", "guess"),
+            ("ArrowLeft", "why_attention", "guess"),
             ("ArrowRight", "query_key_value", "overview"),
         ):
             keys.press(key)

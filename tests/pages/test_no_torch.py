@@ -25,6 +25,7 @@ def run_fresh(code):
 
 WITHOUT = (
     "home",
+    "why_attention",
     "causal_mask",
     "order_blindness",
     "multi_head",

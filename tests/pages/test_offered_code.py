@@ -75,6 +75,8 @@ def draw_settings(page, rng, sentence):
         kind = {"shape": one_of(SHAPES), "reach_layers": number(1, 8)}
         return own | kind | {"encoder_mask": part, "decoder_mask": part, "cross_mask": f"padding-{number(0, 3)}~~BC"}
     own["query"] = number(0, n - 1)
+    if page == "why_attention":
+        return own | {"d": number(1, 8), "radius": number(0, 5), "as_elsewhere": one_of((True, False))}
     if page == "query_key_value":
         return own | {"key": number(0, n - 1), "feature": number(0, d - 1)}
     if page == "common_mistakes":

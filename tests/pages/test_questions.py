@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 from core import torch_reference
+from core.attention_jacobian import ask_last, last_output_jacobian
 from core.common_mistakes import MISTAKES, make
-from core.examples import ORDER_WORDS, draw_example, draw_position_embedding, draw_stack
+from core.examples import ORDER_WORDS, draw_example, draw_position_embedding, draw_recurrence, draw_stack
 from core.positions import rotate, sinusoidal_encoding
+from core.recurrence import last_state_jacobians, recurrent_states
 from core.stack import Parts
 from tests.pages.reading import bodies, change, open_page, plain, run, texts
+from ui.charts.reach import exponent_text
 
 LESSON = {"text": "Meera bought a new bat", "d": "4", "heads": "2", "seed": "0"}
 SETTINGS = {
@@ -75,6 +78,31 @@ def other_heads(link):
     return str(
         sum(favourites.count(f) - 1 for f in [favourites[reader.head]])
     ), "Every head has its own W_q, W_k and W_v"
+
+
+def one_percent(link):
+    """Every sentence looked back through alone, by its whole Jacobian."""
+    reader = Reader(link)
+    network = draw_recurrence(reader.d * reader.heads, float(link.get("radius", "1")), reader.seed)
+    factor = 1.0 if link.get("as_elsewhere") == "true" else 2 / math.sqrt(reader.d * reader.heads)
+    w_q, w_k, w_v = (factor * w for w in (reader.example.w_q, reader.example.w_k, reader.example.w_v))
+    shares = []
+    for power in range(1, 10):
+        x = reader.example.x[[*(place % reader.n for place in range(2**power - 1)), -1]]
+        jacobians = last_state_jacobians(recurrent_states(x, network), network)
+        asked = ask_last(x, w_q, w_k, w_v)
+        both = jacobians, [last_output_jacobian(asked, place) for place in (0, 2**power - 1)]
+        shares.append([np.linalg.norm(one[0]) / np.linalg.norm(one[-1]) for one in both])
+    below = [str(2**power) if (np.array(shares)[power - 1 :, 0] < 0.01).all() else "" for power in range(1, 10)]
+    across = [str(2**power) if (np.array(shares)[power - 1 :, 1] < 0.01).all() else "" for power in range(1, 10)]
+    first, other = (next(filter(None, one), "never here") for one in (below, across))
+    share = " ".join(exponent_text(shares[-1][1]).split())
+    return first, f"By attention: {other}. At 512 words its share is still {share}."
+
+
+def waiting(link):
+    n = Reader(link).n
+    return "3", f"The recurrent network needs {2 * n}. Attention does more work in all, {2 * n} × {2 * n} scores"
 
 
 def unscaled(link):
@@ -293,6 +321,7 @@ def survivors(link):
 
 QUESTIONS = {
     "home": {"equal_shares": equal_shares, "other_heads": other_heads},
+    "why_attention": {"one_percent": one_percent, "waiting": waiting},
     "query_key_value": {"unscaled": unscaled, "reversed": reversed_sentence},
     "scaling_sweep": {"unscaled_512": unscaled_512, "by_d": by_d},
     "causal_mask": {"rows_moved": rows_moved, "allowed_share": allowed_share},
@@ -304,6 +333,12 @@ QUESTIONS = {
     "common_mistakes": {"rows": rows_of_a_mistake, "survive": survivors},
 }
 OWN_SETTINGS = {
+    "why_attention": {
+        "lesson": {},
+        "other": {"text": "the cat saw the dog", "d": "7", "heads": "3", "seed": "11", "radius": "0.5"},
+        "as elsewhere": {"text": "la la lu", "d": "3", "heads": "2", "radius": "1.5", "as_elsewhere": "true"},
+        "one word": {"text": "word", "d": "1", "heads": "1", "radius": "0"},
+    },
     "scaling_sweep": {
         "lesson": {},
         "other draws": {"keys": "8", "draws": "50", "seed": "11"},
@@ -441,6 +476,8 @@ def test_close_is_a_twentieth_of_the_slider(guess, verdict):
 CHANGES = {
     "equal_shares": [{"query": 2}, {"head": 1}, {"text": "one two"}],
     "other_heads": [{"query": 2}, {"head": 1}, {"seed": 3}, {"heads": 5}, {"text": "one two"}],
+    "one_percent": [{"radius": 1}, {"as_elsewhere": True}, {"seed": 3}, {"text": "one two"}],
+    "waiting": [{"text": "one two"}],
     "unscaled": [{"d": 9}, {"query": 2}, {"head": 1}],
     "reversed": [{"key": 1}, {"query": 2}, {"seed": 3}],
     "unscaled_512": [{"keys": 8}, {"draws": 50}, {"seed": 3}],

@@ -17,6 +17,7 @@ URL = "http://localhost:8501/lecture/causal_mask"
 SIDEBAR = {"text": "the cat saw the dog", "d": 7, "heads": 3, "seed": 11, "queries_in": "columns"}
 CHANGED = {
     "home": [{"head": 2, "query": 3}],
+    "why_attention": [{"radius": 5, "relative": False, "as_elsewhere": True, "word": 2, "query": 1, "head": 2}],
     "query_key_value": [{"head": 2, "query": 3, "key": 1, "feature": 5, "step": "project"}, {"of": "V"}],
     "scaling_sweep": [{"keys": 8, "draws": 50, "dims": [512, 2, 64]}, {"draw": 1, "draw_key": 6}],
     "causal_mask": [

@@ -34,6 +34,7 @@ SIZES = {
 }
 USES_WORDS = {
     "home",
+    "why_attention",
     "query_key_value",
     "causal_mask",
     "order_blindness",

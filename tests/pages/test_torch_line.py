@@ -10,6 +10,7 @@ from tests.pages.reading import check_line, open_page, press, texts
 from ui import torch_check
 
 COMPARED = {
+    "why_attention": "recurrent_jacobians",
     "query_key_value": "attention",
     "scaling_sweep": "softmax_and_jacobian_norm",
     "causal_mask": "attention",

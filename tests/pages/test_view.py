@@ -150,6 +150,13 @@ def test_other_nonsense_gets_one_notice(link):
 
 CHARTS = {
     "home": {"links": ["Lines from each word"], "guess": []},
+    "why_attention": {
+        "reach": ["What each of 5 words still moves"],
+        "length": ["What the first word still moves in sentences of 2 to 512 words"],
+        "waiting": ["Steps that wait for each other in sentences of 2 to 512 words: 2 to 512"],
+        "library": ["Each word as a book"],
+        "guess": [],
+    },
     "query_key_value": {
         "overview": ["Scores, query times key", "Scaled scores", "Attention weights", "Output, the values mixed"],
         "project": ["X (5 × 21)", "W_q (21 × 7)", "Q (5 × 7)"],
@@ -236,6 +243,9 @@ CHARTS = {
 }
 CONTROLS = {
     ("home", "links"): {"head", "query"},
+    ("why_attention", "reach"): {"radius", "relative", "as_elsewhere", "word"},
+    ("why_attention", "length"): {"radius", "relative", "as_elsewhere"},
+    ("why_attention", "library"): {"query", "head"},
     ("scaling_sweep", "sweep"): {"keys", "draws"},
     ("scaling_sweep", "one draw"): {"dims", "draw", "draw_key"},
     ("causal_mask", "mask"): {"causal", "head", "query", "key"},
@@ -387,6 +397,7 @@ def test_leave_ends_the_presentation_on_the_page_and_with_the_values_of_its_slid
 
 MOVED = {
     "home": {"head": 1, "query": 3},
+    "why_attention": {"radius": 1, "relative": False, "as_elsewhere": True, "word": 2, "query": 3, "head": 1},
     "query_key_value": {"head": 1, "query": 3, "key": 1, "feature": 2, "of": "V"},
     "scaling_sweep": {"keys": 8, "draws": 50, "dims": [64, 4], "draw": 0, "draw_key": 6},
     "causal_mask": {
@@ -563,6 +574,7 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
                 assert set(sums.column_position) == {cells.column_position.max() + 1}
     expected = {
         "home": 0,
+        "why_attention": 0,
         "scaling_sweep": 0,
         "parameter_count": 0,
         "stack": 0,
@@ -578,6 +590,7 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
 
 TABLES = {
     "home": ("home_numbers", "weights of this head"),
+    "why_attention": ("why_numbers", "what each word moves"),
     "query_key_value": ("qkv_numbers", "Q"),
     "scaling_sweep": ("scaling_numbers", "entropy (nats), raw scores"),
     "causal_mask": ("mask_numbers", "bottom-right"),

@@ -40,6 +40,8 @@ from ui.charts.lines import (
 )
 from ui.charts.links import links_chart, links_table
 from ui.charts.picture import matrix_picture
+from ui.charts.reach import lengths_chart, steps_chart, words_chart
+from ui.charts.shelf import shelf_chart
 from ui.charts.theme import FILL, TEXT
 from ui.colours import KEY, MASKED, NEUTRAL, PAGE, PICKED, POSITION, QUERY, SIGNED, VALUE, WEIGHTS, contrast
 from ui.style import STYLE
@@ -57,6 +59,11 @@ SPECS = {
     "two heat maps": lambda: specification(Panel("A", width=20, matrix="w"), Panel("B", width=30, matrix="made")),
     "links": lambda: links_chart(5),
     "sweep": lambda: sweep_chart(MEASURES[0], 0.0),
+    "reach": lambda: words_chart(False, True, "share"),
+    "reach of many": lambda: words_chart(True, False, "size"),
+    "lengths": lambda: lengths_chart(True, "share"),
+    "steps": lambda: steps_chart(),
+    "shelf": lambda: shelf_chart(False),
     "drag": lambda: drag_chart(),
     "curves": lambda: curves_chart("feature"),
     "parameters": lambda: parameters_chart(16),

@@ -340,6 +340,14 @@ def test_the_sidebar_keeps_its_values_on_every_page_and_back():
 
 
 CHANGES = {
+    "why_attention": {
+        "radius": 4,
+        "relative": False,
+        "as_elsewhere": True,
+        "word": 3,
+        "query": 2,
+        "head": 1,
+    },
     "causal_mask": {"causal": False, "replace": 1, "by": "cat", "n_query": 5, "n_key": 3, "head": 1},
     "order_blindness": {"positions": "rotary", "order": "1 0 2 3 4", "head": 1},
     "scaling_sweep": {"keys": 8, "draws": 50, "dims": [64, 4]},
@@ -378,6 +386,9 @@ def test_controls_of_a_page_keep_their_values_over_a_visit_to_another(name, chan
 
 LESSON = {
     "home": DEFAULTS,
+    "why_attention": DEFAULTS
+    | {"text": "Meera put the bat in her bag because it was new", "word": 3, "radius": 3, "relative": True}
+    | {"as_elsewhere": False, "query": 8, "head": 0},
     "query_key_value": DEFAULTS | {"head": 0, "query": 0, "key": 3},
     "scaling_sweep": DEFAULTS | {"seed": 1, "dims": [4, 64, 512], "keys": 5},
     "causal_mask": DEFAULTS | {"head": 0, "causal": True},

@@ -23,8 +23,9 @@ from ui.charts.depth import HUES as DEPTH_HUES
 from ui.charts.depth import SERIES as DEPTH_SERIES
 from ui.charts.growth import GUESS, TRUE
 from ui.charts.lines import SERIES
+from ui.charts.reach import MODELS
 from ui.charts.specifications import Spec, without_data
-from ui.colours import KEY, MASKED, SCALED, UNSCALED, WITH_CACHE, WITHOUT_CACHE, Hue
+from ui.colours import KEY, MASKED, NEUTRAL, SCALED, UNSCALED, WITH_CACHE, WITHOUT_CACHE, Hue
 from ui.take_home.render import SVG, XLINK, labelled
 from ui.take_home.tables import carried, distinct_stems, pack
 
@@ -97,6 +98,9 @@ MEASURED_KEY = tuple(Swatch(method, hue, dash) for method, (hue, dash) in METHOD
 """For `ui.charts.cost.measured_chart`."""
 GROWTH_KEY = (Swatch(GUESS, UNSCALED, (5, 3)), Swatch(TRUE, SCALED, ()))
 """For `ui.charts.growth.growth_chart`."""
+
+REACH_KEY = (Swatch(MODELS[0], NEUTRAL, (6, 4)), Swatch(MODELS[1], SCALED, ()))
+"""For the charts of `ui.charts.reach`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import numpy as np
 import ui.practice
 from core.agreement import row_differences
 from core.attention import attend, self_attention
+from core.attention_jacobian import ask_last, last_output_influence
 from core.cache_size import MODELS, Model, cache_bytes
 from core.common_mistakes import make
 from core.cost import PART_NAMES, block_cost, crossovers
@@ -15,7 +16,16 @@ from core.cross_attention import cross_attention
 from core.decoding import PARTS as WORK_PARTS
 from core.decoding import generate, movement, run_once
 from core.encoder_block import encoder_block
-from core.examples import ORDER_WORDS, draw_block, draw_decoder, draw_example, draw_position_embedding, draw_stack
+from core.examples import (
+    ORDER_WORDS,
+    draw_block,
+    draw_decoder,
+    draw_example,
+    draw_position_embedding,
+    draw_recurrence,
+    draw_stack,
+)
+from core.far_back import LENGTHS, at_usual_size, by_length, measured_features, relative
 from core.mask_design import MaskDesign, build_mask
 from core.masks import ALIGNMENTS, causal_mask
 from core.mistakes import split_heads_by_reshape_alone
@@ -24,6 +34,7 @@ from core.order import default_order, run_two_orders
 from core.parameter_count import encoder_block_parameters
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
 from core.practice import kinds
+from core.recurrence import last_state_influence, recurrent_states
 from core.scaling import SWEEP_DIMS, single_draws, sweep
 from core.shapes import PARTS, draw_shape, reach_of, sentences
 from core.softmax import softmax
@@ -414,6 +425,47 @@ def cost(values):
     }
 
 
+def why_attention(values):
+    d_head, n_heads, seed, words = values["d_head"], values["n_heads"], values["seed"], tuple(values["words"])
+    example, features = draw_example(words, d_head, n_heads, seed), measured_features(d_head, n_heads)
+    layer = example if values["as_elsewhere"] else at_usual_size(example)
+    network = draw_recurrence(d_head * n_heads, values["radius"], seed)
+    states = recurrent_states(example.x, network)
+    found = last_state_influence(states, network, features)
+    across = last_output_influence(ask_last(layer.x, layer.w_q, layer.w_k, layer.w_v), features)
+    ends = by_length(layer, network, LENGTHS, features)
+    head, query = values["head"], values["query"]
+    heads = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v).heads
+    rows, models = ("word", name_words(words)), ("recurrent network", "attention")
+
+    def measures(*kinds):
+        return "measure", [f"{model}, {kind}" for model in models for kind in kinds]
+
+    sizes = (found.by_word, relative(found.by_word), across, relative(across))
+    lengths = ("words", LENGTHS)
+    blocks = {
+        "what each word moves": (np.transpose(sizes), rows, measures("size", "share")),
+        "first and last word by length": (
+            np.hstack([ends.recurrent, ends.attention]),
+            lengths,
+            measures("first word", "last word"),
+        ),
+        "steps one after another": ([(length, 3) for length in LENGTHS], lengths, ("model", models)),
+        "states of the recurrent network": (states, rows, ("feature", range(d_head * n_heads))),
+        "back from the last state": (
+            np.transpose([(1 - states**2).mean(axis=-1), found.by_state]),
+            rows,
+            ("measure", ["slope of tanh, mean", "size by state"]),
+        ),
+        "books on the shelf": (
+            np.transpose([heads.scaled_scores[head, query], heads.weights[head, query]]),
+            rows,
+            ("measure", ["label fits", "taken"]),
+        ),
+    }
+    return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
+
+
 def practice_page(values):
     exercise = kinds.draw(values["kind"], values["seed"], values["number"])
     printed = {f"{values['kind']}, number {values['number']} of seed {values['seed']}": []}
@@ -477,6 +529,7 @@ def common_mistakes(values):
 
 EXPECTED = {
     "home": home,
+    "why_attention": why_attention,
     "query_key_value": query_key_value,
     "scaling_sweep": scaling_sweep,
     "causal_mask": causal_mask_page,

@@ -37,12 +37,15 @@ from ui.charts.lines import (
 )
 from ui.charts.links import links_chart, links_table
 from ui.charts.picture import matrix_picture
+from ui.charts.reach import MODELS, lengths_chart, lengths_table, words_chart, words_table
+from ui.charts.shelf import shelf_chart, shelf_table
 from ui.colours import SIGNED, WEIGHTS
 from ui.take_home import figures
 from ui.take_home.figures import (
     DEPTH_KEY,
     DOTS,
     PARTS_KEY,
+    REACH_KEY,
     SPREAD_KEY,
     WIDTH,
     Figure,
@@ -82,6 +85,8 @@ def joined():
     return Figure("W_q and Q", specification(*panels), table, "two matrices")
 
 
+REACHED = dict(zip(MODELS, (10.0 ** -np.arange(0, 30, 6), np.full(5, 0.2)), strict=True))
+
 CHARTS = {
     "weights": lambda: heat_map(weights_of(0)),
     "joined": joined,
@@ -90,6 +95,18 @@ CHARTS = {
     ),
     "sweep": lambda: Figure(
         "spread", sweep_chart(MEASURES[0], 0.0), sweep_table(sweep([1, 16, 64], n_draws=5)), "curves", None, SPREAD_KEY
+    ),
+    "reach": lambda: Figure(
+        "reach",
+        words_chart(False, True, "share"),
+        words_table(word_axis("word", WORDS), REACHED, 1),
+        "curves",
+        None,
+        REACH_KEY,
+    ),
+    "lengths": lambda: Figure("lengths", lengths_chart(True, "share"), lengths_table(range(2, 7), REACHED), "curves"),
+    "shelf": lambda: Figure(
+        "shelf", shelf_chart(False), shelf_table(word_axis("key", WORDS), np.zeros(5), np.full(5, 0.2)), "books"
     ),
     "drag": lambda: Figure("drag", drag_chart(), drag_table(single_draws()[1]), "bars"),
     "curves": lambda: Figure("encoding", curves_chart("feature"), curves_table(sinusoidal_encoding(12, 4)), "curves"),

@@ -48,6 +48,9 @@ def draw_settings(page, rng, sentence):
     head = {"head": number(0, n_heads - 1)}
     if page == "home":
         return shared | head | turned | {"query": number(0, last)}
+    if page == "why_attention":
+        kind = {"radius": one_of(0.0, 0.5, 0.9, 1.0, 1.1, 1.5), "as_elsewhere": one_of(True, False)}
+        return shared | head | turned | kind | {"query": number(0, last), "d_head": number(1, 8)}
     if page == "query_key_value":
         cell = {"query": number(0, last), "key": number(0, last), "feature": number(0, shared["d_head"] - 1)}
         return shared | head | turned | cell
@@ -257,6 +260,7 @@ def test_words_that_break_lines_are_printed_as_escapes_and_keep_their_vectors(pa
 MANY, ONE = {"words": ["word"] * 64, "d_head": 64, "n_heads": 12}, {"words": ["a"], "d_head": 1, "n_heads": 1}
 EXTREMES = {
     "home": [MANY, ONE],
+    "why_attention": [MANY | {"d_head": 7}, ONE | {"query": 0}],
     "query_key_value": [MANY, ONE | {"key": 0}],
     "scaling_sweep": [{"words": [], "dims": [], "n_draws": 1, "n_keys": 1}],
     "causal_mask": [MANY, ONE | {"replace": 0}],
@@ -309,7 +313,7 @@ def test_program_is_short_clean_and_needs_only_what_it_says(page, torch, tmp_pat
     assert others <= ({"numpy", "torch"} if torch else {"numpy"})
     assert ast.get_docstring(ast.parse(program))
     # The way back through every part is as long as the way there; one program holds all ten mistakes.
-    longest = {"query_key_value": 110, "stack": 225, "common_mistakes": 265, "kv_cache": 300}
+    longest = {"query_key_value": 110, "stack": 225, "common_mistakes": 265, "kv_cache": 300, "why_attention": 200}
     assert program.count("\n") <= longest.get(page, 165)
     file = tmp_path / "program.py"
     file.write_text(program, encoding="utf-8")
