@@ -1,5 +1,7 @@
 """Practice: one exercise at a time with feedback that names the mistake, and exercises to build at home."""
 
+from functools import partial
+
 import streamlit as st
 
 from core.practice.exercise import Exercise
@@ -51,7 +53,7 @@ with steps.section("exercise"):
     left, right = st.columns([1.9 if len(exercise.operands) > 2 else 1.1, 1], gap="medium")
     with left:
         practice.operands(exercise)
-    solution = f'<div class="way">{ways.way(exercise)}</div>'
+    solution = f'<div class="way">{ways.way(exercise)}</div>' if shown else ""
     with right:
         if presenting and shown:
             st.html(solution)  # in the place of the boxes: a slide has no room for both
@@ -93,14 +95,22 @@ with steps.section(steps.PAGE_ONLY):
         "A notebook with eight functions to write, from the softmax to a whole block in NumPy and in PyTorch, and a "
         "file that checks them and says **which** mistake was made. It needs Python and NumPy, nothing of this page."
     )
-    files = exercises.files(settings.words, settings.seed)
+    # Made when they are asked for: a notebook takes longer than all the rest of the page.
+    words, seed = settings.words, settings.seed
     with st.container(horizontal=True, gap="small"):
         st.download_button(
-            "All of it (.zip)", exercises.archive(files), "build_attention.zip", "application/zip", on_click="ignore",
-            type="primary", key="take_exercises",
-        )  # fmt: skip
-        for name, file in files.items():
-            st.download_button(name, file.content, name, file.kind, on_click="ignore", key=f"take_{file.key}")
+            "All of it (.zip)",
+            partial(exercises.archive, words, seed),
+            "build_attention.zip",
+            "application/zip",
+            on_click="ignore",
+            type="primary",
+            key="take_exercises",
+        )
+        for name, mime in exercises.FILES.items():
+            st.download_button(
+                name, partial(exercises.content, name, words, seed), name, mime, on_click="ignore", key=f"take_{mime}"
+            )
 frame.to_notice(
     "Almost every mistake here keeps all shapes and raises nothing. Whoever knows what it does to the numbers finds it "
     "in minutes: rows that do not sum to 1, a weight above the diagonal, a softmax that is too sharp."

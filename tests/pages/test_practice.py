@@ -1,6 +1,7 @@
 """Practice: right answers are accepted, wrong ones told which mistake they are, and nothing is given away before."""
 
 import html
+import re
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.pages.reading import (
     run,
     said,
     value_of,
+    worked_tables,
 )
 
 SEED, NUMBER = 5, 2
@@ -82,6 +84,7 @@ def test_the_right_answer_is_accepted_and_mistakes_are_named(kind):
     assert verdict(fill(at, exercise, exercise.answer)) == "✓ Right."
     assert score(at) == (1, 1)
     assert notices(at) == []
+    assert score(fill(at, exercise, exercise.mistakes[0].answer)) == (1, 1), "once right, it has been done"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -107,6 +110,24 @@ def test_what_is_drawn_is_what_is_asked_and_the_way_leads_to_the_answer(kind, re
         for row, name in zip(exercise.answer, exercise.rows, strict=True):
             marked = ", ".join(column for column, value in zip(exercise.columns, row, strict=True) if value)
             assert f"{name}: {marked or 'none'}" in " ".join(way.split()).replace(" ·", "")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if exercise_of(kind).form == "numbers" and kind != "reading"])
+def test_the_way_is_worked_out_to_the_answer(kind):
+    tables = worked_tables(press(opened(kind), "Show the way"))
+    # Small whole numbers stand in many cells; a sum stands in the last row.
+    rows = (
+        [table[-1] for table in tables] if kind in ("score", "projection", "mixture", "parameters") else sum(tables, [])
+    )
+    cells = [cell for row in rows for cell in row]
+    written = {float(plain(cell).replace("−", "-").replace(",", "")) for cell in cells if is_number(cell)}
+    answer = exercise_of(kind).answer
+    for value in answer[-1:].ravel() if kind == "causal rows" else answer.ravel():  # its first row is told in words
+        assert any(abs(value - number) <= 6e-4 for number in written), (value, written)
+
+
+def is_number(cell):
+    return re.fullmatch(r"−?[0-9][0-9,]*(\.[0-9]+)?", cell) is not None
 
 
 def test_no_table_gives_the_answer_away_before_it_is_shown():

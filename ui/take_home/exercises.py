@@ -1,30 +1,24 @@
 """The exercises to take home: a notebook with functions to write, and the file that checks them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from ui.take_home import notebook, scripts
 from ui.take_home.tables import pack
 
 FOLDER = scripts.SOURCES / "exercises"
 
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """One of the files."""
-
-    key: str
-    """Of its button."""
-    content: bytes
-    kind: str
-    """MIME type."""
+NOTEBOOK = "build_attention.ipynb"
+FILES = {NOTEBOOK: "application/x-ipynb+json", "check_attention.py": "text/x-python", "read_me.txt": "text/plain"}
+"""Name of each file to its MIME type."""
 
 
-def files(words: Sequence[str], seed: int) -> dict[str, File]:
-    """The files for a sentence and a seed.
+def content(name: str, words: Sequence[str], seed: int) -> bytes:
+    """One of the files, for a sentence and a seed.
 
     Parameters
     ----------
+    name : str
+        One of `FILES`.
     words : sequence of str
         The reader's sentence; may be empty, then it is the lesson's.
     seed : int
@@ -32,40 +26,44 @@ def files(words: Sequence[str], seed: int) -> dict[str, File]:
 
     Returns
     -------
-    dict of str to File
-        By file name.
+    bytes
+        The same for the same sentence and seed.
+
+    Raises
+    ------
+    ValueError
+        There is no such file.
 
     Examples
     --------
-    >>> list(files(["a"], 3))
-    ['build_attention.ipynb', 'check_attention.py', 'read_me.txt']
+    >>> content("read_me.txt", ["a"], 3).decode().splitlines()[0]
+    'Build attention yourself'
     """
+    if name not in FILES:
+        raise ValueError(f"name must be one of {', '.join(FILES)}; got {name!r}")
+    if name != NOTEBOOK:
+        return (FOLDER / name).read_bytes()
     source = (FOLDER / "build_attention.py").read_text(encoding="utf-8")
     values: dict[str, object] = {"seed": seed} | ({"words": list(words)} if words else {})
-    built = notebook.build(scripts.compose(source, values, notebook=True))
-    return {
-        "build_attention.ipynb": File("notebook", built, "application/x-ipynb+json"),
-        "check_attention.py": File("check", (FOLDER / "check_attention.py").read_bytes(), "text/x-python"),
-        "read_me.txt": File("read_me", (FOLDER / "read_me.txt").read_bytes(), "text/plain"),
-    }
+    return notebook.build(scripts.compose(source, values, notebook=True))
 
 
-def archive(made: Mapping[str, File]) -> bytes:
+def archive(words: Sequence[str], seed: int) -> bytes:
     """All files in one.
 
     Parameters
     ----------
-    made : mapping of str to File
-        From `files`.
+    words, seed
+        As in `content`.
 
     Returns
     -------
     bytes
-        A ZIP file; the same files give the same bytes.
+        A ZIP file; the same for the same sentence and seed.
 
     Examples
     --------
-    >>> archive(files(["a"], 3)) == archive(files(["a"], 3))
+    >>> archive(["a"], 3) == archive(["a"], 3)
     True
     """
-    return pack((name, file.content) for name, file in made.items())
+    return pack((name, content(name, words, seed)) for name in FILES)

@@ -151,12 +151,12 @@ MISTAKES = {
 
 @cache
 def files(seed=0):
-    return exercises.files(WORDS, seed)
+    return {name: exercises.content(name, WORDS, seed) for name in exercises.FILES}
 
 
 def program(changed=None, solved=tuple(SOLUTIONS), seed=0, header=""):
     """The notebook's cells as one program, some functions filled in; its checks beside it."""
-    code = code_of(files(seed)["build_attention.ipynb"].content)
+    code = code_of(files(seed)["build_attention.ipynb"])
     for name in solved:
         body = textwrap.dedent(SOLUTIONS[name]).strip("\n")
         if changed and changed[0] == name:
@@ -166,7 +166,7 @@ def program(changed=None, solved=tuple(SOLUTIONS), seed=0, header=""):
         stub = re.compile(rf'(def {name}\(.*\n    """.*"""\n)    raise NotImplementedError\n')
         code, count = stub.subn(lambda found, body=body: found[1] + textwrap.indent(body, "    ") + "\n", code)
         assert count == 1, name
-    check = files(seed)["check_attention.py"].content.decode()
+    check = files(seed)["check_attention.py"].decode()
     beside = f"import sys, types\nheld = types.ModuleType('check_attention')\nexec({check!r}, held.__dict__)\n"
     return f"{header}{beside}sys.modules['check_attention'] = held\n{code}"
 
@@ -253,26 +253,29 @@ def test_without_torch_the_last_function_is_left_out():
 
 
 def test_no_solution_is_in_the_files():
-    notebook, check, _ = (file.content.decode() for file in files().values())
+    notebook, check, _ = (file.decode() for file in files().values())
     assert notebook.count("raise NotImplementedError") == len(SOLUTIONS)
-    code = code_of(files()["build_attention.ipynb"].content)
+    code = code_of(files()["build_attention.ipynb"])
     assert not re.search(r"np\.(exp|sin|tril|sqrt)", code)
     assert "NotImplementedError" in check
 
 
 def test_the_notebook_is_valid_and_holds_the_reader_s_sentence_and_seed():
-    file = exercises.files(("क्या", '"it\'s"', "a\nb"), 77)["build_attention.ipynb"].content
+    file = exercises.content(exercises.NOTEBOOK, ("क्या", '"it\'s"', "a\nb"), 77)
     nbformat.validate(nbformat.reads(file.decode(), as_version=4))
     settings = {}
     exec(next(cell for cell in cells_of(file, "code") if cell.startswith("words = ")), settings)
     assert (settings["words"], settings["seed"]) == (["क्या", '"it\'s"', "a\nb"], 77)
-    assert 'words = ["Meera",' in code_of(exercises.files((), 0)["build_attention.ipynb"].content)
+    assert 'words = ["Meera",' in code_of(exercises.content(exercises.NOTEBOOK, (), 0))
 
 
 def test_the_archive_holds_the_single_files():
-    with zipfile.ZipFile(io.BytesIO(exercises.archive(files()))) as held:
-        assert {name: held.read(name) for name in held.namelist()} == {
-            name: file.content for name, file in files().items()
-        }
-    readme = files()["read_me.txt"].content.decode()
+    with zipfile.ZipFile(io.BytesIO(exercises.archive(WORDS, 0))) as held:
+        assert {name: held.read(name) for name in held.namelist()} == files()
+    readme = files()["read_me.txt"].decode()
     assert all(name in readme for name in files() if name != "read_me.txt")
+
+
+def test_a_file_that_is_not_among_them_is_refused():
+    with pytest.raises(ValueError, match=r"name must be one of build_attention.ipynb, .*; got 'solutions.py'"):
+        exercises.content("solutions.py", WORDS, 0)
