@@ -211,7 +211,7 @@ def parameters(rng: np.random.Generator) -> Exercise:
     norms = table.part_total("layer norm")
     return Exercise(
         "parameters",
-        f"How many parameters has an encoder block with d_model = {d_model}, {n_heads} heads and d_ff = {d_ff}? All "
+        f"How many parameters does an encoder block have: d_model = {d_model}, {n_heads} heads, d_ff = {d_ff}? All "
         "linear maps have biases; there are two layer norms.",
         _one(total),
         (
