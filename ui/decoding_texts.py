@@ -12,6 +12,9 @@ from ui.colours import Hue
 from ui.literal import literal
 from ui.worked import table
 
+_SHOWN = 24
+"""Words of a text that are shown; new ones are fewer."""
+
 
 def text_so_far(words: Sequence[str], n_prompt: int, length: int) -> str:
     """A text while it is being written: the prompt, the words chosen before, the one chosen now, and those to come.
@@ -19,7 +22,7 @@ def text_so_far(words: Sequence[str], n_prompt: int, length: int) -> str:
     Parameters
     ----------
     words : sequence of str
-        All of it, to the last new word; a reader's words.
+        All of it, to the last new word; a reader's words. A long prompt is shown by its end.
     n_prompt, length : int
         Words of the prompt, and words that were there when the new one was chosen.
 
@@ -33,7 +36,12 @@ def text_so_far(words: Sequence[str], n_prompt: int, length: int) -> str:
     >>> text_so_far(["a", "b", "c"], 1, 1).count('class="chosen"')
     1
     """
-    said = [literal(word) for word in words[:n_prompt]] + ['<span class="scaled" title="new words">▸</span>']
+    before = max(0, length - _SHOWN)
+    said = (
+        ["…"] * bool(before)
+        + [literal(word) for word in words[before:n_prompt]]
+        + ['<span class="scaled" title="new words">▸</span>']
+    )
     said += [literal(word) for word in words[n_prompt:length]]
     said.append(f'<b class="chosen">{literal(words[length])}</b>')
     said += ["·"] * (len(words) - length - 1)

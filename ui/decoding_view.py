@@ -25,8 +25,6 @@ from core.masks import ALIGNMENTS, Alignment, causal_mask
 from core.softmax import Floats
 from ui import controls, decoding_texts, draw, matrices, view, worked
 from ui.charts.cache import (
-    FIRST_KEY,
-    FIRST_QUERY,
     KIND_HUES,
     MASKED_PAIR,
     SERIES,
@@ -331,7 +329,7 @@ class DecodingView:
 def _show_grid(grid: Grid, key: str, name: str) -> None:
     """One way's step; a click on a key's column picks that key where the picture has one to pick."""
     turned, presenting = view.turned(), view.now().presenting
-    n_rows, n_columns = FIRST_QUERY + len(grid.queries.labels), FIRST_KEY + len(grid.keys.labels)
+    n_rows, n_columns = grid.first_query + len(grid.queries.labels), grid.first_key + len(grid.keys.labels)
     room = (195, 270) if grid.picked is not None else (165, 240)  # in pixels, on a slide and on the page
     height = min(26.0, room[not presenting] / (n_columns if turned else n_rows))
     rows = [int((grid.of_keys == kind).sum()) for kind in (NOW, AGAIN, KEPT)]
@@ -356,7 +354,7 @@ def _picker(key: str, grid: Grid) -> Callable[[], None]:
 
     def pick() -> None:
         cells = st.session_state[key]["selection"].get(_PICK, [])
-        place = int(cells[0][position]) - FIRST_KEY if cells else -1
+        place = int(cells[0][position]) - grid.first_key if cells else -1
         if 0 <= place < len(grid.keys.names):
             controls.take({"key": grid.keys.names[place]})
 

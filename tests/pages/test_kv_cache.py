@@ -311,3 +311,21 @@ def test_a_model_of_one_number_has_nothing_that_could_move():
     at = open_page("kv_cache", text="a b", d="1", heads="1")
     assert matrix(at, "Movement of the rows of K").astype(float).max() < 1e-12
     assert "nothing moves here either" in said(at, "Without it")
+
+
+def test_the_edges_stay_visible_beside_many_words_and_a_click_still_finds_its_key():
+    """With 61 + 2 words an edge is three cells wide: K in rows 0 to 2, V in 3 to 5, Q in columns 0 to 2."""
+    words = [f"w{number}" for number in range(61)]
+    at = open_page("kv_cache", text=" ".join(words), t="3")
+    found = cells(at, "Step 3 with a cache")
+    assert [found[row, 6] for row in range(6)] == ["from the cache"] * 6
+    assert [found[9 + 62, column] for column in (0, 1, 2, 6)] == ["computed now"] * 4
+    assert (6, 6) not in found
+    frame = chart(at, "Step 3 with a cache")
+    assert set(frame[frame.row_name == "K"].row) == {" ", "K", "  "}
+    assert len(set(frame.row)) == 9 + 63
+    click_cell(at, f"grid_{WAYS[1]}", 9 + 62, 6 + 40)
+    assert at.session_state["key"] == "40 w40"
+    line = next(body for body in bodies(at) if "text so far" in body)
+    shown = plain(line).split()
+    assert (shown[3], shown[4]) == ("…", "w39")

@@ -1,6 +1,7 @@
 """One step of decoding: which rows and pairs it computed, and which it had; and what all steps together come to."""
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,9 +27,6 @@ SERIES = ("without a cache", "with a cache")
 MASKED_PAIR = len(ORIGINS)
 """Kind of a pair that was computed and then masked; the kinds below it are the places in `ORIGINS`."""
 
-FIRST_QUERY, FIRST_KEY = 3, 2
-"""Rows and columns that stand before the pairs: K, V and a gap; Q and a gap."""
-
 KIND_HUES = {NOW: NOW_HUE, AGAIN: AGAIN_HUE, KEPT: KEPT_HUE, MASKED_PAIR: MASKED}
 
 _GAP = -1
@@ -53,6 +51,28 @@ class Grid:
     picked: int | None
     """Key whose pair with the last query is outlined; None for none."""
 
+    @property
+    def thick(self) -> tuple[int, int]:
+        """Cells across a row of K or V, and a column of Q: more than one where one of so many would vanish."""
+        return max(1, round(len(self.queries.labels) / 20)), max(1, round(len(self.keys.labels) / 20))
+
+    @property
+    def first_query(self) -> int:
+        """Rows that stand before the pairs: K, V and a gap."""
+        return 3 * self.thick[0]
+
+    @property
+    def first_key(self) -> int:
+        """Columns that stand before the pairs: Q and a gap."""
+        return 2 * self.thick[1]
+
+
+def _labels(edges: str, thick: int, axis: Axis) -> tuple[str, ...]:
+    """Labels along one axis, all different: an edge has its own in the middle of its cells and blanks beside it."""
+    made = [name if cell == thick // 2 else "" for name in (*edges, "") for cell in range(thick)]
+    blanks = itertools.count(1)
+    return (*(label or " " * next(blanks) for label in made), *axis.labels)
+
 
 def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
     """One row a cell: those of Q, K and V at the edges, those of the pairs inside.
@@ -75,19 +95,19 @@ def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
     >>> from ui.charts.heat_map import word_axis
     >>> one, all_true = np.zeros(1, np.int16), np.ones((1, 1), bool)
     >>> axis = word_axis("query", ("dog",))
-    >>> grid_table(Grid(axis, axis, one, one, one[None], np.ones((1, 1)), all_true, 0))["text"].to_pylist()
-    ['', '', '', '', '1.00']
+    >>> grid_table(Grid(axis, axis, one, one, one[None], np.ones((1, 1)), all_true, 0))["text"].to_pylist()[-1]
+    '1.00'
     """
     n_query, n_key = grid.of_pairs.shape
-    row_labels = ("K", "V", " ", *grid.queries.labels), ("K", "V", "", *grid.queries.names)
-    column_labels = ("Q", " ", *grid.keys.labels), ("Q", "", *grid.keys.names)
+    (tall, wide), first_query, first_key = grid.thick, grid.first_query, grid.first_key
     kinds = np.where(grid.may_attend | (grid.of_pairs == NOT_COMPUTED), grid.of_pairs, MASKED_PAIR)
     query, key = np.nonzero(kinds != NOT_COMPUTED)
     places = [
-        (np.array([2]), np.array([1]), np.array([_GAP])),
-        *((np.full(n_key, row), FIRST_KEY + np.arange(n_key), grid.of_keys) for row in (0, 1)),
-        (FIRST_QUERY + np.arange(n_query), np.zeros(n_query, int), grid.of_queries),
-        (FIRST_QUERY + query, FIRST_KEY + key, kinds[query, key]),
+        *((np.array([2 * tall + row]), np.array([0]), np.array([_GAP])) for row in range(tall)),
+        *((np.array([0]), np.array([wide + column]), np.array([_GAP])) for column in range(wide)),
+        *((np.full(n_key, row), first_key + np.arange(n_key), grid.of_keys) for row in range(2 * tall)),
+        *((first_query + np.arange(n_query), np.full(n_query, column), grid.of_queries) for column in range(wide)),
+        (first_query + query, first_key + key, kinds[query, key]),
     ]
     rows, columns, kind = (np.concatenate(part) for part in zip(*places, strict=True))
     # Texts, because cells without a weight have none to show.
@@ -96,15 +116,18 @@ def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
         weight.append("0" if one == MASKED_PAIR else number_text(value, 6))
         text.append("" if one == MASKED_PAIR else number_text(value))
     # The last query's pair, and the rows of K and V that it is made of.
-    outline = ((rows == FIRST_QUERY + n_query - 1) | (rows < 2)) & (grid.picked is not None)
-    outline &= columns == FIRST_KEY + (grid.picked or 0)
+    outline = ((rows == first_query + n_query - 1) | (rows < 2 * tall)) & (grid.picked is not None)
+    outline &= columns == first_key + (grid.picked or 0)
     notes = ("", *ORIGINS, "computed, then masked")
     ends = ("row", "column") if not turned else ("column", "row")
     found: dict[str, Any] = {}
-    for end, index, (labels, names) in zip(ends, (rows, columns), (row_labels, column_labels), strict=True):
-        found[end] = dictionary(index.astype(np.int16), labels)
+    sides = ((rows, "KV", tall, grid.queries), (columns, "Q", wide, grid.keys))
+    for end, (index, edges, thick, axis) in zip(ends, sides, strict=True):
+        before = len(edges) + 1  # the gap, too
+        within = np.where(index < before * thick, index // thick, index - before * (thick - 1))
+        found[end] = dictionary(index.astype(np.int16), _labels(edges, thick, axis))
         found[f"{end}_position"] = pa.array(index.astype(np.int16))
-        found[f"{end}_name"] = dictionary(index.astype(np.int16), names)
+        found[f"{end}_name"] = dictionary(within.astype(np.int16), (*edges, "", *axis.names))
     found |= {
         "kind": pa.array(kind.astype(np.int16)),
         "note": dictionary((kind + 1).astype(np.int16), notes),
@@ -155,7 +178,7 @@ def grid_chart(grid: Grid, height: float, pick: str = "", type_size: float = 1.0
     >>> grid_chart(Grid(axis, axis, one[0], one[0], one, one * 1.0, one == 0, 0), 20)["height"]
     80
     """
-    rows, columns = FIRST_QUERY + len(grid.queries.labels), FIRST_KEY + len(grid.keys.labels)
+    rows, columns = grid.first_query + len(grid.queries.labels), grid.first_key + len(grid.keys.labels)
     titles = grid.queries.title, grid.keys.title
     steps = label_step(grid.queries), label_step(grid.keys)
     if turned:
@@ -190,7 +213,7 @@ def _grid_chart(
             f"({DARK} ? '{NOW_HUE.dark}' : '{NOW_HUE.light}') : 'transparent'"
         ),
         strokeOpacity=expression(f"datum.kind === {KEPT} ? 0.8 : 0.25"),
-        strokeWidth=1,
+        strokeWidth=expression("min(bandwidth('x'), bandwidth('y')) < 8 ? 0 : 1"),  # else frames hide their cells
     )
     cells = cells.encode(x=x, y=y, tooltip=tooltip)
     if pick:
