@@ -11,7 +11,7 @@ from core.shapes import PARTS, SHAPES, PartName, draw_shape, reach_of, sentences
 from core.softmax import Floats
 from core.tokens import split_words
 from ui import controls, frame, mask_editor, matrices, questions, shape_texts, steps, torch_check, view, worked
-from ui.charts.heat_map import PICTURE_ABOVE, Panel, named_axis, position_axis, word_axis
+from ui.charts.heat_map import PICTURE_ABOVE, Panel, named_axis, position_axis, symmetric_limit, word_axis
 from ui.literal import literal
 from ui.matrices import Follow, Matrix
 from ui.pages import TRANSLATION, named
@@ -148,6 +148,20 @@ with steps.section("one weight"):
     frame.subheading("One weight, worked out")
     left, right = st.columns(2)
     one = 0, query, key
+    operands = np.stack([run.q[0, query], run.k[0, key]])
+    with left:
+        matrices.show(
+            Matrix(
+                "q and k",
+                operands,
+                named_axis("vector", ("q", "k")),
+                position_axis("feature", settings.d_head, "d"),
+                limit=symmetric_limit(operands),
+            ),
+            Panel(height=26),
+            key="operands",
+            alt=f"Query {query} and key {key} of the {part}, feature by feature",
+        )
     left.html(worked.products(worked.FEATURE, (worked.Q, worked.K), (run.q[0, query], run.k[0, key]), "score"))
     right.html(
         worked.scaled(
@@ -156,7 +170,7 @@ with steps.section("one weight"):
         )
     )  # fmt: skip
     right.html(worked.softmax_row(keys.names, run.heads.scaled_scores[0, query], run.heads.weights[0, query], key))
-    if part == "cross":
+    if part == "cross" and not presenting:
         left.html(
             '<p class="quiet">The query is made from a word of the target, key and value from a word of the source. In '
             "a whole model they come from the decoder's own attention and from the encoder's last layer.</p>"

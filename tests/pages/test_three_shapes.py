@@ -98,6 +98,7 @@ def test_cross_attention_asks_with_the_target_and_looks_at_the_source():
     # The picked cell, with its operands.
     assert outlined(at, "Weights of the cross") == ([(1, 4)], [], [])
     assert outlined(at, "Weights of the encoder") == ([], [], [])
+    np.testing.assert_allclose(matrix(at, "Query 1 and key 4 of the cross"), [q[1], k[4]], atol=1e-12)
     by_feature, by_key = worked_tables(at)
     assert [[float(cell.replace("−", "-")) for cell in row[1:3]] for row in by_feature[1:-1]] == [
         [round(a, 3), round(b, 3)] for a, b in zip(q[1].tolist(), k[4].tolist(), strict=True)
@@ -333,7 +334,7 @@ def test_an_emptied_target_gets_one_sentence(target):
     assert not at.get("vega_lite_chart")
     change(at, shape="decoder")
     assert not at.info
-    assert len(at.get("vega_lite_chart")) == 4
+    assert len(at.get("vega_lite_chart")) == 5
 
 
 def test_a_target_of_too_many_words_is_cut_and_said():

@@ -224,7 +224,7 @@ CHARTS = {
     "three_shapes": {
         "masks": ["Mask of the encoder: 25 of 25", "Mask of the decoder: 21 of 36", "Mask of the cross: 30 of 30"],
         "weights": ["Weights of the encoder", "Weights of the decoder", "Weights of the cross"],
-        "one weight": [],
+        "one weight": ["Query 0 and key 0 of the cross"],
         "reach": ["Words of which query 0", "Reach of the cross after 2 layers"],
         "models": ["Mask of the encoder: 25 of 25", "Mask of the decoder: 21 of 36", "Mask of the cross: 30 of 30"],
         "guess": [],
@@ -582,8 +582,8 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
         "causal_mask": 8,
         "query_key_value": 11,
         "practice": 2,
-        "three_shapes": 8,
-        "three_shapes, decoder": 4,
+        "three_shapes": 9,
+        "three_shapes, decoder": 5,
     }
     assert heat_maps == expected.get(state, expected.get(name, 7))
 
