@@ -286,31 +286,28 @@ frame.way_on("three_shapes")
 
 
 def check() -> Agreement:
-    """Weights of every head by nn.MultiheadAttention, the output by the fused function; with the masks shown."""
+    """Weights by nn.MultiheadAttention, the output by the fused function; with the masks that are shown."""
     from core import torch_reference
 
     ours: dict[str, Floats] = {}
     theirs: dict[str, Floats] = {}
     for name, given in drawn.items():
-        used = given.projections
-        mask = masks[name]
-        all_heads = cross_attention(given.x, given.source, used.w_q, used.w_k, used.w_v, may_attend=mask)
+        used, mask, ran = given.projections, masks[name], runs[name]
         module = torch_reference.cross_attention(
             given.x, given.source, used.w_q, used.w_k, used.w_v, np.eye(settings.d_model), mask
         )
         # PyTorch's module has NaN for a query without any key, its fused function zeros as we have.
         with_keys = mask.any(axis=-1)
-        ours |= {f"{name}: weights": all_heads.heads.weights[:, with_keys]}
-        theirs |= {f"{name}: weights": module["weights"][:, with_keys]}
-        fused = torch_reference.attention(all_heads.q, all_heads.k, all_heads.v, mask)
-        ours |= {f"{name}: output": all_heads.heads.output}
-        theirs |= {f"{name}: output": fused["output"]}
+        ours[f"{name}: weights"] = ran.heads.weights[0, with_keys]
+        theirs[f"{name}: weights"] = module["weights"][head, with_keys]
+        ours[f"{name}: output"] = ran.heads.output[0]
+        theirs[f"{name}: output"] = torch_reference.attention(ran.q[0], ran.k[0], ran.v[0], mask)["output"]
     return compare(ours, theirs)
 
 
 with checked:
     torch_check.show(
         check,
-        "nn.MultiheadAttention(query, key, value) with these masks, head by head, and scaled_dot_product_attention",
+        "nn.MultiheadAttention(query, key, value) with these masks, this head of it, and scaled_dot_product_attention",
         on_request=True,
     )
