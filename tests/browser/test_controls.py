@@ -153,6 +153,21 @@ def test_click_on_the_name_of_a_part_of_the_block_goes_to_its_step(tab: Dashboar
     expect(tab.page.get_by_role("radio", name="bend")).to_be_checked()
 
 
+def test_clicks_on_one_cell_of_a_mask_turn_it_over_and_back_however_it_was_changed_in_between(tab: Dashboard) -> None:
+    """The browser tells the server nothing of a selection that has not changed, and this one must count each time."""
+    tab.open("three_shapes")
+    mask = tab.chart("decoder: may attend = 1")
+    for way in ("click", "click", "click", "button", "click"):
+        turned = "decoder_mask=" in tab.page.url
+        if way == "click":
+            click_cell(mask, 0, 2)
+        else:
+            tab.page.get_by_role("button", name="Reset mask").click()
+        expect(tab.page).to_have_url(re.compile("^(?!.*decoder_mask)" if turned else "decoder_mask=causal~AC"))
+        tab.settle()
+    assert tab.settled_texts("decoder: may attend = 1")[:6] == ["1", "0", "1", "0", "0", "0"]
+
+
 # When did the weights stand there, and when the comparison with PyTorch?
 FIRST_SEEN = """
 window.__first = {};
