@@ -72,7 +72,7 @@ def _live(job: Job) -> None:
         so_far = f"; last: n = {progress.readings[-1].n:,}, {progress.readings[-1].method}" if progress.readings else ""
         said = f"{done} of {job.total} measured{so_far}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Stop", key="measure_stop", on_click=job.leave, args=(_reader(),))
+        st.button("Stop measuring", key="measure_stop", on_click=job.leave, args=(_reader(),))
         st.progress(done / job.total, said)
 
     def paint(table: pd.DataFrame, measure: Measure, alt: str) -> None:

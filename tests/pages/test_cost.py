@@ -158,7 +158,7 @@ def test_a_measurement_shows_points_exponents_and_what_was_left_out(server):
     memory = chart(at, "Measured memory")
     assert set(memory.method) == {"plain formula"}, "nothing was told of the other's memory"
     text = " ".join(texts(at))
-    assert "plain formula n 2.00 1.0000 × 4.00 0% 3" in " ".join(text.split())
+    assert "plain formula n 2.00 1.0000 × 4.00 0% 3, n = 512 to 2,048" in " ".join(text.split())
     assert "n = 4,096, plain formula: it would hold <b>all</b>." in text
     assert "counts the same operations as the formula" in text
     assert not any("<b>all</b>" in body for body in bodies(at)), "what a program says is no markup"
@@ -169,7 +169,7 @@ def test_progress_is_shown_while_it_runs_and_stop_ends_it(server):
     at = wait(press(open_page("cost"), "Measure"), lambda at: len(charts(at)) == 4)
     assert [bar.proto.text for bar in at.get("progress")] == ["2 of 14 measured; last: n = 256, fused function"]
     assert not has_button("Measure")(at)
-    press(at, "Stop")
+    press(at, "Stop measuring")
     assert wait(at, has_button("Measure"))
     assert notice_lines(at) == ["Stopped: what was measured until then is kept."]
     assert len(charts(at)) == 4
@@ -223,6 +223,6 @@ def test_a_slide_has_no_measurement(server):
     server([READY], "time.sleep(600)")
     at = press(open_page("cost"), "Measure")
     at = press(at, "Present")
-    assert not has_button("Stop")(at)
+    assert not has_button("Stop measuring")(at)
     assert len(charts(at)) == 1
     at.session_state["_measurement"]._looked.clear()

@@ -293,7 +293,7 @@ def measured_table(readings: Sequence[Reading], measure: Measure, fits: Mapping[
     measure : "time" or "memory"
         Seconds, or bytes; a reading whose memory is not known is left out.
     fits : mapping of str to PowerFit
-        By method; drawn at the same lengths.
+        By method; drawn where they were fitted.
 
     Returns
     -------
@@ -314,8 +314,8 @@ def measured_table(readings: Sequence[Reading], measure: Measure, fits: Mapping[
         elif reading.peak_bytes is not None:
             said = human(reading.peak_bytes, "B", 1024)
             records.append((reading.n, reading.method, float(reading.peak_bytes), said, "measured"))
-    lengths = sorted({reading.n for reading in readings if reading.n >= FITTED_FROM})
     for method, fit in fits.items():
+        lengths = sorted(one.n for one in readings if one.method == method and one.n >= FITTED_FROM)
         records += [(n, method, fit.factor * n**fit.exponent, "", "fitted") for n in lengths]
     return pd.DataFrame(records, columns=["n", "method", "amount", "said", "kind"])
 
@@ -385,7 +385,7 @@ def measured_chart(measure: Measure, first: int, last: int, height: int = 200) -
     y = alt.Y(
         field="amount",
         type="quantitative",
-        scale=alt.Scale(type="log", nice=False, padding=8),
+        scale=alt.Scale(type="log", nice=True),
         axis=axis_of(None, values=values, labelExpr=label, labelOverlap=True),
     )
     base = alt.Chart()
