@@ -149,7 +149,7 @@ with steps.section("reach"):
             + " and ".join(f"{exponent_text(float(part[0]))} is left in {model}" for model, part in shares.items()),
             on_pick=pick_word,
             picks="word",
-            grow=1.15,
+            grow=1.05,
             legend=REACH_KEY,
         )
         st.html(far_back.reading(words, position, (shares[MODELS[0]][position], shares[MODELS[1]][position])))
@@ -159,9 +159,9 @@ with steps.section("reach"):
             with steps.section(steps.PAGE_ONLY):
                 st.latex(r"\frac{\partial h_n}{\partial x_t} = W_x D_t \, W_h D_{t+1} \cdots W_h D_n")
             st.html(
-                f'<p class="quiet">{far_back.RECURRENT}: a factor for every word passed<span class="no_slide">; '
+                f'<p class="quiet no_slide">{far_back.RECURRENT}: a factor for every word passed; '
                 "h<sub>t</sub> = tanh(x<sub>t</sub> W<sub>x</sub> + h<sub>t−1</sub> W<sub>h</sub> + b), D: the slopes "
-                "of tanh, 1 − h²</span></p>"
+                "of tanh, 1 − h²</p>"
             )
             st.html(far_back.chain(axis.names, states, found, position, view.now().presenting))
         with right:
@@ -171,9 +171,8 @@ with steps.section("reach"):
                     r"w_t \left(W_v + \tfrac{1}{\sqrt{d}} W_k q^\top (v_t - z)\right)"
                 )
             st.html(
-                f'<p class="quiet">{far_back.ATTENTION}: one weight, however far<span class="no_slide">; '
-                "z = Σ w<sub>t</sub> v<sub>t</sub> is the last word's output; the last word also moves its own query"
-                "</span></p>"
+                f'<p class="quiet no_slide">{far_back.ATTENTION}: one weight, however far; '
+                "z = Σ w<sub>t</sub> v<sub>t</sub> is the last word's output; it also moves its own query</p>"
             )
             whole = float(by_attention[position])
             st.html(far_back.through_heads(last_weights[:, position], by_head[position], whole, view.now().presenting))
@@ -182,10 +181,12 @@ measured = (
     if d_model <= ALL_UP_TO
     else f"{len(features)} of the {d_model} features of the last state, evenly spaced (good to about a fifth)"
 )
+untrained = f"Words, projections and the recurrent network are <b>random</b> (seed {seed}), nobody trained them; "
 frame.provenance(
-    f"Words, projections and the recurrent network are <b>random</b> (seed {seed}), nobody trained them; W_h is "
-    "orthogonal × its spectral radius. Sizes are <b>computed</b>: length of a feature's exact gradient, root mean "
-    f"square over {measured}."
+    f"{untrained}sizes are <b>computed</b>."
+    if view.now().presenting
+    else f"{untrained}W_h is orthogonal × its spectral radius. Sizes are <b>computed</b>: length of a feature's exact "
+    f"gradient, root mean square over {measured}."
 )
 
 with steps.section("length"):

@@ -72,7 +72,11 @@ def chain(names: Sequence[str], states: Floats, found: LastState, position: int,
     ]
     into, whole = float(found.by_state[position]), float(found.by_word[position])
     rows.append(row(f"into {literal(names[position])}", position, into, whole))
-    return table(["back", "slope", "factor", "product"], _folded(rows, short), ["size", "", "", exponent_text(whole)])
+    return table(
+        ['<span class="recurrent">back</span>', "slope", "factor", "product"],
+        _folded(rows, short),
+        ["size", "", "", exponent_text(whole)],
+    )
 
 
 def through_heads(weights: Floats, sizes: Floats, whole: float, short: bool = False) -> str:
@@ -107,7 +111,7 @@ def through_heads(weights: Floats, sizes: Floats, whole: float, short: bool = Fa
         ]
         for head, (weight, part) in enumerate(zip(weights.tolist(), sizes.tolist(), strict=True))
     ]
-    header = ["head", "weight", "carries", "product"]
+    header = ['<span class="scaled">head</span>', "weight", "carries", "product"]
     return table(header, _folded(rows, short), ["all heads, r.m.s.", "", "", exponent_text(whole)])
 
 

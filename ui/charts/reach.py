@@ -178,13 +178,21 @@ def _series(base: alt.Chart, x: alt.X, y: alt.Y, tooltip: list[alt.Tooltip]) -> 
     return layers
 
 
-def _reference(value: float, text: str) -> list[Any]:
-    """A level line across the picture with its name."""
+def _reference(value: float, text: str, right: bool) -> list[Any]:
+    """A level line across the picture with its name, at the end where no curve comes down to it."""
     base = alt.Chart().transform_aggregate(n="count()").transform_calculate(shown=f"{value!r}")
     y = alt.Y(field="shown", type="quantitative")
     return [
         base.mark_rule(stroke=themed(NEUTRAL), strokeWidth=1, strokeDash=[2, 3], tooltip=None).encode(y=y),
-        base.mark_text(align="left", dy=-7, fill=TEXT, fontSize=12, x=4, tooltip=None, text=text).encode(y=y),
+        base.mark_text(
+            align="right" if right else "left",
+            dy=-7,
+            fill=TEXT,
+            fontSize=12,
+            x=expression("width - 4") if right else 4,
+            tooltip=None,
+            text=text,
+        ).encode(y=y),
     ]
 
 
@@ -240,7 +248,7 @@ def words_chart(many: bool, shares: bool, title: str, height: int = 250) -> Spec
         .encode(x=x, y=alt.value(0), y2=alt.value("height"), tooltip=tooltip[:2])
         .add_params(alt.selection_point(name="word", fields=["position"], on="click", clear="dblclick"))
     )
-    layers = [touch, *_series(base, x, y, tooltip), *(_reference(ONE_PERCENT, "1 %") if shares else [])]
+    layers = [touch, *_series(base, x, y, tooltip), *(_reference(ONE_PERCENT, "1 %", right=True) if shares else [])]
     return stretching(alt.layer(*layers).properties(width="container", height=height))
 
 
@@ -263,7 +271,7 @@ def lengths_chart(shares: bool, title: str, height: int = 250) -> Spec:
     >>> lengths_chart(True, "share")["height"]
     250
     """
-    return _by_length(_sizes_axis(title), title, _reference(ONE_PERCENT, "1 %") if shares else [], height)
+    return _by_length(_sizes_axis(title), title, _reference(ONE_PERCENT, "1 %", right=False) if shares else [], height)
 
 
 @functools.lru_cache(maxsize=2)

@@ -9,7 +9,7 @@ import pandas as pd
 from core.softmax import Floats
 from ui.charts.heat_map import Axis
 from ui.charts.specifications import Spec, stretching
-from ui.charts.theme import TEXT, themed
+from ui.charts.theme import TEXT, expression, themed
 from ui.colours import KEY, NEUTRAL, VALUE
 
 
@@ -102,7 +102,9 @@ def shelf_chart(many: bool, height: int = 170) -> Spec:
     )
     layers = [taken, covers]
     if not many:
-        numbers = base.mark_text(dy=10, fill=TEXT, fontSize=13, y=-20, tooltip=None)
+        # Four characters that fit above a book, however narrow the window.
+        size = expression("min(20, bandwidth('x') * 0.48)")
+        numbers = base.mark_text(dy=10, fill=TEXT, fontSize=size, y=-20, tooltip=None)
         layers.append(numbers.encode(x=x, text=alt.Text(field="rounded", type="nominal")))
     spec = stretching(alt.layer(*layers).properties(width="container", height=height))
     spec["padding"] = {"top": 24, "left": 5, "right": 5, "bottom": 5}
