@@ -161,14 +161,14 @@ def parts_of(at):
     ],
 )
 def test_the_block_as_a_picture_shows_what_leaves_each_part(norm, order, around):
-    at = open_page("encoder_block", **OTHER, norm=norm, word="3 the", step="bend")
+    at = open_page("encoder_block", **OTHER, norm=norm, word="2 saw", step="bend")
     parts, skips = parts_of(at)
     assert parts.part.tolist() == order
     assert list(zip(skips.place, skips.end, strict=True)) == around
     _, wanted = stages(norm, "gelu")
     made = {"X": "X", "add 1": "sum 1", "add 2": "sum 2", "expand": "hidden", "bend": "activated"}
     made |= {"contract": "feed-forward"}
-    lengths = [float(np.linalg.norm(wanted[made.get(part, part)][3])) for part in order]
+    lengths = [float(np.linalg.norm(wanted[made.get(part, part)][2])) for part in order]
     np.testing.assert_allclose(parts.length, lengths, rtol=1e-12)
     assert parts.said.tolist() == [f"{length:.2f}" if length < 10 else f"{length:.1f}" for length in lengths]
     assert parts.label.tolist() == ["+" if part.startswith("add") else part for part in order]

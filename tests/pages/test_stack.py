@@ -14,6 +14,7 @@ from tests.pages.reading import (
     change,
     chart,
     charts,
+    check_line,
     notices,
     numbers,
     open_page,
@@ -165,6 +166,22 @@ def test_numbers_that_leave_the_range_end_the_curves_and_are_named(monkeypatch):
 def test_a_link_out_of_range_is_named(link, said):
     (notice,) = notices(open_page("stack", **link))
     assert notice == f"The link's {said}"
+
+
+@pytest.mark.parametrize(
+    ("link", "compared"),
+    [
+        ({"keep_norm": "false", "depth": "48"}, "and autograd's gradients"),
+        ({"keep_norm": "false", "depth": "48", "text": "la la la lu la"}, "lengths and angles alone"),
+        ({"text": "la la la lu la"}, "and autograd's gradients"),
+        ({"keep_norm": "false", "keep_skip": "false", "depth": "30", "text": "word"}, "and autograd's gradients"),
+    ],
+    ids=["no norms", "no norms and equal words", "equal words", "one word"],
+)
+def test_pytorch_agrees_at_the_ends_and_what_is_compared_is_said(link, compared):
+    _, text, why = check_line(open_page("stack", **link))
+    assert text.startswith("✓ NumPy = PyTorch: ")
+    assert compared in why
 
 
 def fake(last_pre, last_post, n_words=2):

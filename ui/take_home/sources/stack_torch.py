@@ -35,6 +35,7 @@ from stack_drawing import draw_stack
 
 x, layers, reading = draw_stack(words, d_model, n_layers, seed)
 x, reading = torch.from_numpy(x), torch.from_numpy(reading)
+torch.backends.cuda.enable_flash_sdp(False)  # on the CPU too: its way back is wrong where scores are huge (no norms)
 
 # %% [markdown]
 # ## The blocks
