@@ -181,13 +181,15 @@ measured = (
     if d_model <= ALL_UP_TO
     else f"{len(features)} of the {d_model} features of the last state, evenly spaced (good to about a fifth)"
 )
-untrained = f"Words, projections and the recurrent network are <b>random</b> (seed {seed}), nobody trained them; "
 frame.provenance(
-    f"{untrained}sizes are <b>computed</b>."
-    if view.now().presenting
-    else f"{untrained}W_h is orthogonal × its spectral radius. Sizes are <b>computed</b>: length of a feature's exact "
-    f"gradient, root mean square over {measured}."
+    f"Words, projections and the recurrent network are <b>random</b> (seed {seed}), nobody trained them; sizes are "
+    "<b>computed</b>."
 )
+with steps.section(steps.PAGE_ONLY):
+    st.html(
+        '<p class="quiet">W_h is orthogonal × its spectral radius. Size: length of a feature\'s exact gradient, root '
+        f"mean square over {measured}.</p>"
+    )
 
 with steps.section("length"):
     picture, reading = st.columns([1.5, 1]) if side_by_side is None else (side_by_side[1], side_by_side[1])
