@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from core.attention import Attention, attend
 from core.feed_forward import ActivationName, activate
-from core.layer_norm import layer_norm
+from core.layer_norm import EPSILON, layer_norm
 from core.masks import Booleans
 from core.multi_head import merge_heads, split_heads
 from core.softmax import Floats
@@ -132,6 +132,7 @@ def encoder_block(
     norm_position: NormPosition = "pre",
     activation: ActivationName = "gelu",
     may_attend: Booleans | None = None,
+    eps: float = EPSILON,
 ) -> EncoderBlock:
     """Send a sentence through one block and keep everything on the way.
 
@@ -149,6 +150,8 @@ def encoder_block(
         The bend of the feed-forward part; "gelu" is the exact form.
     may_attend : ndarray of bool, broadcastable to (..., head, query, key), or None
         True where the query may attend to the key.
+    eps : float
+        Added to the variance in both layer norms; BERT's models have 1e-12.
 
     Returns
     -------
@@ -175,17 +178,17 @@ def encoder_block(
         raise ValueError(f"norm_position must be 'pre' or 'post'; got {norm_position!r}")
     values = np.asarray(x, dtype=np.float64)
     if norm_position == "pre":
-        return _pre_norm(values, parameters, n_heads, activation, may_attend)
-    return _post_norm(values, parameters, n_heads, activation, may_attend)
+        return _pre_norm(values, parameters, n_heads, activation, may_attend, eps)
+    return _post_norm(values, parameters, n_heads, activation, may_attend, eps)
 
 
 def _pre_norm(
-    x: Floats, p: BlockParameters, n_heads: int, activation: ActivationName, may_attend: Booleans | None
+    x: Floats, p: BlockParameters, n_heads: int, activation: ActivationName, may_attend: Booleans | None, eps: float
 ) -> EncoderBlock:
-    normed = layer_norm(x, p.norm_1_gain, p.norm_1_shift)
+    normed = layer_norm(x, p.norm_1_gain, p.norm_1_shift, eps)
     heads, joined, attended = _attention(normed, p, n_heads, may_attend)
     after_attention = x + attended
-    normed_again = layer_norm(after_attention, p.norm_2_gain, p.norm_2_shift)
+    normed_again = layer_norm(after_attention, p.norm_2_gain, p.norm_2_shift, eps)
     hidden, activated, mixed = _feed_forward(normed_again, p, activation)
     output = after_attention + mixed
     return EncoderBlock(
@@ -194,12 +197,12 @@ def _pre_norm(
 
 
 def _post_norm(
-    x: Floats, p: BlockParameters, n_heads: int, activation: ActivationName, may_attend: Booleans | None
+    x: Floats, p: BlockParameters, n_heads: int, activation: ActivationName, may_attend: Booleans | None, eps: float
 ) -> EncoderBlock:
     heads, joined, attended = _attention(x, p, n_heads, may_attend)
-    after_attention = layer_norm(x + attended, p.norm_1_gain, p.norm_1_shift)
+    after_attention = layer_norm(x + attended, p.norm_1_gain, p.norm_1_shift, eps)
     hidden, activated, mixed = _feed_forward(after_attention, p, activation)
-    output = layer_norm(after_attention + mixed, p.norm_2_gain, p.norm_2_shift)
+    output = layer_norm(after_attention + mixed, p.norm_2_gain, p.norm_2_shift, eps)
     return EncoderBlock(x, heads, joined, attended, after_attention, after_attention, hidden, activated, mixed, output)
 
 

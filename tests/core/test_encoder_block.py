@@ -242,3 +242,12 @@ def test_encoder_block_refuses_heads_that_do_not_divide_the_width():
 def test_encoder_block_refuses_words_of_another_width():
     with pytest.raises(ValueError, match=r"gain must have shape \(13,\); got \(14,\)"):
         encoder_block(draw_x(5, 13), draw(), 2)
+
+
+@NORM_POSITIONS
+def test_what_is_added_to_the_variance_is_that_of_the_layer(norm_position):
+    parameters, x = draw(), draw_x(5, 14)
+    layer = encoder_layer(parameters, 2, norm_position)
+    layer.norm1.eps = layer.norm2.eps = 0.3
+    found = encoder_block(x, parameters, 2, norm_position, eps=0.3)
+    np.testing.assert_allclose(found.output, layer(torch.from_numpy(x[None]))[0].detach(), rtol=1e-12, atol=1e-12)
