@@ -1,4 +1,9 @@
-"""Hypothesis for all tests: no deadline on a shared machine, the same examples in every run, nothing written."""
+"""For all tests: one thread a process, and Hypothesis without a deadline, with the same examples in every run."""
+
+import os
+
+# Before NumPy and PyTorch are imported: two workers on two cores, whose threads would wait for each other.
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 from hypothesis import settings
 
