@@ -21,6 +21,7 @@ WITHOUT_STREAMLIT = (
     "worked",
     "costs",
     "measurement",
+    "background",
     "style",
     "colours",
     "pages",

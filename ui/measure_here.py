@@ -8,8 +8,9 @@ import streamlit as st
 from core.cost import attention_cost, human
 from core.measurement.plan import MEMORY_BUDGET, Plan
 from ui import controls, costs, draw, shown
+from ui.background import MOST_WAITING
 from ui.charts.cost import Measure, duration, measured_chart, measured_table
-from ui.measurement import MOST_WAITING, Job, Progress, measurements
+from ui.measurement import Measurement, Progress, measurements
 from ui.take_home.figures import MEASURED_KEY
 
 _JOB, _READER, _REFUSED = "_measurement", "_measuring_reader", "_measurement_refused"
@@ -26,7 +27,7 @@ def show(plan: Plan) -> None:
     """
     if shown.now().out_of_sight:
         return  # nobody looks at it on a slide, so that it ends
-    job: Job | None = st.session_state.get(_JOB)
+    job: Measurement | None = st.session_state.get(_JOB)
     if job is not None and _look(job).active:
         # Looked at again and again: that is also how the server knows that somebody still waits.
         st.fragment(_live, run_every=0.5)(job)
@@ -35,7 +36,7 @@ def show(plan: Plan) -> None:
     st.button("Measure again" if known else "Measure", on_click=_ask, args=(plan, known), key="measure", type="primary")
     if st.session_state.pop(_REFUSED, False):
         controls.notice(
-            f"This server measures one thing at a time, and {MOST_WAITING} measurements are waiting already: try again "
+            f"This server measures or trains one thing at a time, and {MOST_WAITING} are waiting already: try again "
             "in a minute."
         )
     if job is not None:
@@ -47,7 +48,7 @@ def _reader() -> object:
     return reader
 
 
-def _look(job: Job) -> Progress:
+def _look(job: Measurement) -> Progress:
     return job.look(_reader())
 
 
@@ -58,14 +59,14 @@ def _ask(plan: Plan, anew: bool) -> None:
         st.session_state[_JOB] = job
 
 
-def _live(job: Job) -> None:
+def _live(job: Measurement) -> None:
     """What a measurement under way shows; runs by itself, without the page."""
     progress = _look(job)
     if not progress.active:
         st.rerun()  # the whole page, so that the timer of this fragment ends
     done = len(progress.readings) + len(progress.left_out)
     if progress.stage == "waiting":
-        said = f"Waiting for this server's other measurements: {progress.before} before this one"
+        said = f"Waiting for this server's other measurements and trainings: {progress.before} before this one"
     elif progress.ready is None:
         said = "Loading PyTorch in a process of its own …"
     else:
@@ -105,7 +106,7 @@ def _curves(progress: Progress, paint: Callable[[pd.DataFrame, Measure, str], No
                 st.html('<p class="quiet">This build of PyTorch keeps no record of memory: it was not measured.</p>')
 
 
-def _result(job: Job, plan: Plan) -> None:
+def _result(job: Measurement, plan: Plan) -> None:
     progress = _look(job)
     if progress.said:
         controls.notice(progress.said)

@@ -13,16 +13,21 @@ _PROBES = {
     "mask": "the old man finds the bird near the river . the girl",
 }
 
+NONE = "-none"
+"""Ends the name of a task whose model lacks what the task needs."""
+TWIN = "pronoun-word"
+"""The pronoun's task for an ordinary encoder of two layers, which names the noun instead of pointing at it."""
+
 COPIES = (1, 2, 3)
 """Places back that there is a task for."""
 
 
-def _copy(back: int) -> Task:
+def _copy(back: int, positions: bool) -> Task:
     draw = partial(q.copy_back, back, 12)
     return Task(
-        f"copy-{back}",
+        f"copy-{back}" + NONE * (not positions),
         (*q.LETTERS, q.BLANK),
-        Design(27, 12, causal=True),
+        Design(27, 12, causal=True, positions=positions),
         Recipe(5e-3, 64, 300, 6),
         draw,
         draw,
@@ -30,6 +35,7 @@ def _copy(back: int) -> Task:
         partial(q.lit_copy_back, back),
         spaced=False,
         lengths=(1, 12),
+        needs=_no_blank,
     )
 
 
@@ -53,7 +59,7 @@ def _induction(name: str, n_layers: int) -> Task:
         name,
         q.TABLE_LETTERS,
         Design(16, 32, d_model=64, d_head=64, n_layers=n_layers, causal=True),
-        Recipe(3e-3, 32, 400, 10),
+        Recipe(3e-3, 32, 400, 8),
         draw,
         partial(q.repeated, n_layers),
         tuple("dkbnahpgcmfldkbnahpgcmfl"),
@@ -142,27 +148,27 @@ def _mask(name: str, causal: bool) -> Task:
     )
 
 
-_REVERSE = partial(q.reverse, 26, 10)
-_POINTER = Design(len(s.PRONOUN_WORDS), s.LENGTH, spread=0.15, readout="pointer")
-
-_ALL = (
-    Task(
-        "reverse",
+def _reverse(name: str, positions: bool) -> Task:
+    draw = partial(q.reverse, 26, 10)
+    return Task(
+        name,
         q.LETTERS,
-        Design(26, 10),
+        Design(26, 10, positions=positions),
         Recipe(2e-3, 64, 300, 6),
-        _REVERSE,
-        _REVERSE,
+        draw,
+        draw,
         tuple("attentions"),
         q.lit_reverse,
         spaced=False,
         lengths=(10, 10),
-    ),
-    *(replace(_copy(back), needs=_no_blank) for back in COPIES),
-    Task(
-        "sort",
+    )
+
+
+def _sort(name: str, positions: bool) -> Task:
+    return Task(
+        name,
         (*q.DIGITS, q.END),
-        Design(11, 12, d_ff=128, causal=True),
+        Design(11, 12, d_ff=128, causal=True, positions=positions),
         Recipe(1e-2, 64, 400, 8),
         q.sort,
         q.sort,
@@ -171,21 +177,33 @@ _ALL = (
         spaced=False,
         lengths=(q.N_SORTED, q.N_SORTED),
         needs=_different_digits,
-    ),
+    )
+
+
+_POINTER = Design(len(s.PRONOUN_WORDS), s.LENGTH, spread=0.15, readout="pointer")
+_POINTING = Recipe(3e-3, 64, 400, 8)
+
+_ALL = (
+    _reverse("reverse", True),
+    _reverse("reverse" + NONE, False),
+    *(_copy(back, positions) for back in COPIES for positions in (True, False)),
+    _sort("sort", True),
+    _sort("sort" + NONE, False),
     _induction("induction", 2),
-    _induction("induction-1", 1),
-    _pronoun("pronoun", _POINTER, Recipe(3e-3, 64, 400, 8)),
+    _induction("induction" + NONE, 1),
+    _pronoun("pronoun", _POINTER, _POINTING),
+    _pronoun("pronoun" + NONE, replace(_POINTER, n_layers=0), _POINTING),
+    _order("order", True),
+    _order("order" + NONE, False),
+    _scale("scale", True),
+    _scale("scale" + NONE, False),
+    _mask("mask", True),
+    _mask("mask" + NONE, False),
     _pronoun(
-        "pronoun-word",
+        TWIN,
         Design(len(s.PRONOUN_WORDS), s.LENGTH, n_layers=2, spread=0.15),
         Recipe(5e-3, 64, 500, 10),
     ),
-    _order("order", True),
-    _order("order-none", False),
-    _scale("scale", True),
-    _scale("scale-none", False),
-    _mask("mask", True),
-    _mask("mask-none", False),
 )
 
 TASKS = {task.name: task for task in _ALL}
@@ -194,5 +212,5 @@ TASKS = {task.name: task for task in _ALL}
 TWINS = (2, 9)
 """Seeds of two models of "pronoun-word" that answer equally well and attend differently."""
 
-SAVED = (*((task.name, 0) for task in _ALL if task.name != "pronoun-word"), *(("pronoun-word", seed) for seed in TWINS))
+SAVED = (*((task.name, 0) for task in _ALL if task.name != TWIN), *((TWIN, seed) for seed in TWINS))
 """Tasks and seeds of the runs that the repository keeps."""

@@ -199,12 +199,12 @@ def test_another_reader_waits_visibly_and_a_full_queue_says_so(server):
         made.ask(Plan(d_head=d), "somebody")
     at = press(open_page("cost"), "Measure")
     assert [bar.proto.text for bar in at.get("progress")] == [
-        "Waiting for this server's other measurements: 3 before this one"
+        "Waiting for this server's other measurements and trainings: 3 before this one"
     ]
     made.ask(Plan(d_head=5), "somebody")
     late = press(open_page("cost", measured_d="16"), "Measure")
-    assert any("3 measurements are waiting already" in line for line in notice_lines(late))
-    for job in (*made._waiting, made._running):
+    assert any("3 are waiting already" in line for line in notice_lines(late))
+    for job in (*made.queue._waiting, made.queue._running):
         if job:
             job._looked.clear()
 

@@ -159,7 +159,7 @@ def test_others_wait_their_turn_and_a_full_queue_refuses(tmp_path):
     assert ended(jobs[1], second).stage == "stopped"
     for job, reader in ((jobs[2], third), (later, "late")):
         job.leave(reader)
-    until(lambda: server._worker is None)
+    until(lambda: server.queue._worker is None)
 
 
 def test_only_one_process_runs_at_a_time(tmp_path):

@@ -11,7 +11,7 @@ import torch
 
 from core.training import figures, loop, make_saved, report, runs
 from core.training.runs import film, saved
-from core.training.tasks import SAVED, TASKS
+from core.training.tasks import NONE, SAVED, TASKS, TWIN, TWINS
 
 ROOM_ELSEWHERE = {"accuracy": 0.05, "masses": 0.05}
 """How far a run may end from the saved one on another processor or with another PyTorch: roundings grow over hundreds
@@ -77,7 +77,7 @@ def test_induction_appears_at_once_and_needs_two_layers():
     begins, ends = (int(made.steps[np.argmax(made.accuracy > share)]) for share in (0.1, 0.9))
     assert begins >= 50, "a plateau first"
     assert ends - begins <= 100, "and then a sudden change"
-    assert saved("induction-1").accuracy[-1] < 0.1, "one layer cannot"
+    assert saved("induction-none").accuracy[-1] < 0.1, "one layer cannot"
 
 
 def test_the_pronoun_flips_with_the_last_word():
@@ -108,9 +108,12 @@ def test_without_the_mask_the_model_cheats():
     assert honest["before"] == pytest.approx(honest["loss"], abs=0.05)
 
 
-@pytest.mark.parametrize(("task", "seed"), [pair for pair in SAVED if pair[0] not in (
-    "reverse", "copy-2", "sort", "induction", "pronoun", "order", "order-none", "scale", "scale-none", "mask",
-    "mask-none")])  # fmt: skip
+WHOLE = ("reverse", "copy-2", "sort", "induction", "pronoun", "order", "order-none", "scale", "scale-none", "mask",
+         "mask-none")  # fmt: skip
+"""Trained to their end above; the others only begin, which shows as well that the same seed gives the same."""
+
+
+@pytest.mark.parametrize(("task", "seed"), [pair for pair in SAVED if pair[0] not in WHOLE])
 def test_the_other_runs_begin_as_they_are_saved(task, seed):
     begun, kept = film(task, seed, islice(loop.train(TASKS[task], seed), 3), last=False), saved(task, seed)
     n = len(begun.losses)
@@ -123,12 +126,20 @@ def test_the_other_runs_begin_as_they_are_saved(task, seed):
 
 
 def test_two_models_answer_alike_and_attend_differently():
-    from core.training.tasks import TWINS
-
-    found = [figures.of(TASKS["pronoun-word"], saved("pronoun-word", seed).parameters) for seed in TWINS]
+    found = [figures.of(TASKS[TWIN], saved(TWIN, seed).parameters) for seed in TWINS]
     assert all(one["both right"] >= 0.99 for one in found)
     assert abs(found[0]["accuracy"] - found[1]["accuracy"]) <= 0.005
     assert abs(found[0]["mass 1"] - found[1]["mass 1"]) > 0.3
+
+
+def test_what_is_left_out_is_missed_where_it_is_needed():
+    accuracy = {name: float(saved(name + NONE).accuracy[-1]) for name in ("reverse", "copy-2", "sort", "induction")}
+    assert accuracy["reverse"] < 0.3
+    assert accuracy["copy-2"] < 0.5
+    assert accuracy["induction"] < 0.1
+    assert accuracy["sort"] > 0.99, "which digit comes next has nothing to do with where it stands"
+    pronoun = figures.of(TASKS["pronoun" + NONE], saved("pronoun" + NONE).parameters)
+    assert pronoun["both right"] == 0.0, "without the first look both sentences of a pair are the same to it"
 
 
 def test_another_seed_is_another_run():
@@ -176,7 +187,7 @@ def _program(*arguments):
 def test_the_saved_runs_are_small_and_all_there():
     paths = [runs.path_of(task, seed) for task, seed in SAVED]
     assert sorted(runs.FOLDER.glob("*")) == sorted(paths)
-    assert sum(path.stat().st_size for path in paths) < 700_000
+    assert sum(path.stat().st_size for path in paths) < 850_000
 
 
 def test_a_film_survives_its_file():
