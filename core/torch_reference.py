@@ -24,6 +24,8 @@ from core.recurrence import RecurrentParameters
 from core.softmax import Floats
 from core.stack import Parts, Stack
 from core.stack import stack_curves as curves_of
+from core.training import network
+from core.training.model import Design, Integers, Parameters
 
 # Small products gain nothing from more threads, and other readers' sessions need the cores.
 torch.set_num_threads(1)
@@ -702,3 +704,26 @@ def count_parameters(d_model: int, n_heads: int, d_ff: int, biases: Biases = "al
         for name, parameter in layer.named_parameters()
         if not (name.endswith("bias") and name.startswith(left_out))
     )
+
+
+def trained_model(design: Design, parameters: Parameters, tokens: Integers) -> dict[str, Floats]:
+    """A trained model's attention and answers, by the functions that trained it.
+
+    Parameters
+    ----------
+    design, parameters, tokens
+        As in `core.training.model.run`.
+
+    Returns
+    -------
+    dict of str to ndarray
+        "weights 0", "weights 1", ... and "logits".
+
+    Examples
+    --------
+    >>> from core.training.model import first_parameters
+    >>> design = Design(26, 10)
+    >>> trained_model(design, first_parameters(design, np.random.default_rng(0)), np.array([[7, 4]]))["logits"].shape
+    (1, 2, 26)
+    """
+    return network.forward(design, parameters, tokens, double=True)

@@ -193,6 +193,16 @@ PAGES = (
         (),
     ),
     Page(
+        "learning",
+        "Watch attention being learned",
+        "Trained",
+        ":material/model_training:",
+        "How does a model find out where to look?",
+        _ATTENTION | {"task": "reverse", "left_out": False, "snapshot": 50, "own": "", "ending": "new"},
+        ("training", "your own", "not explanation", "guess"),
+        ("seed",),
+    ),
+    Page(
         "common_mistakes",
         "Common mistakes",
         "Practice",

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from core.softmax import Floats
 from core.training.model import Design, Integers, Parameters
 
 Tensors = Mapping[str, torch.Tensor]
@@ -59,8 +60,8 @@ def run(
     return [*scores, pointing], [*weights, torch.softmax(pointing, dim=-1)], pointing
 
 
-def forward(design: Design, parameters: Parameters, tokens: Integers) -> dict[str, np.ndarray]:
-    """Attention and logits in single precision, to compare `core.training.model.run` with.
+def forward(design: Design, parameters: Parameters, tokens: Integers, double: bool = False) -> dict[str, Floats]:
+    """Attention and logits, to compare `core.training.model.run` with.
 
     Parameters
     ----------
@@ -68,13 +69,16 @@ def forward(design: Design, parameters: Parameters, tokens: Integers) -> dict[st
         As in `core.training.model.run`.
     tokens : ndarray of shape (sequence, position)
         Numbers of words.
+    double : bool
+        Whether in double precision; else in single precision, as it is trained.
 
     Returns
     -------
     dict of str to ndarray
         "weights 0", "weights 1", ... and "logits".
     """
-    tensors = {name: torch.tensor(np.asarray(array, dtype=np.float32)) for name, array in parameters.items()}
+    precision = np.float64 if double else np.float32
+    tensors = {name: torch.tensor(np.asarray(array, dtype=precision)) for name, array in parameters.items()}
     with torch.no_grad():
         _, weights, logits = run(design, tensors, torch.from_numpy(np.asarray(tokens, dtype=np.int64)))
     return {f"weights {place}": array.numpy() for place, array in enumerate(weights)} | {"logits": logits.numpy()}

@@ -20,6 +20,7 @@ from core.mask_design import MaskDesign
 from core.practice.kinds import draw
 from core.settings import Settings
 from core.stack import run_stack
+from core.training.model import Design, first_parameters
 
 X, W = np.arange(6.0).reshape(3, 2), np.ones((1, 2, 2))
 WORDS = ("dog", "bites", "man")
@@ -40,6 +41,7 @@ DRAWN = {
     ),
 }
 """Functions that draw a variant of an exercise."""
+TINY = Design(3, 2, d_model=5, d_head=5)
 
 CALLS = {
     "agreement.compare": ({"x": X}, {"x": X}),
@@ -175,6 +177,7 @@ CALLS = {
     "torch_reference.encoder_layer": (PARAMETERS, 1),
     "torch_reference.multi_head": (X, *[np.ones((1, 2, 2))] * 3, np.eye(2)),
     "torch_reference.projection": (X, X.T),
+    "torch_reference.trained_model": (TINY, first_parameters(TINY, np.random.default_rng(0)), np.array([[1, 0]])),
     "torch_reference.stack": (X, [PLAIN], 1, X),
     "torch_reference.stack_curves": (X, [PLAIN], 1, X),
     "torch_reference.recurrent_jacobians": (X, NETWORK, (0, 1)),

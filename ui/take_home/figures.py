@@ -22,6 +22,7 @@ from ui.charts.depth import DASHES
 from ui.charts.depth import HUES as DEPTH_HUES
 from ui.charts.depth import SERIES as DEPTH_SERIES
 from ui.charts.growth import GUESS, TRUE
+from ui.charts.learning import SERIES as LEARNING
 from ui.charts.lines import SERIES
 from ui.charts.reach import MODELS
 from ui.charts.specifications import Spec, without_data
@@ -96,6 +97,13 @@ CACHE_KEY = (Swatch("cache", KEY), Swatch("with a key and value head for each qu
 
 MEASURED_KEY = tuple(Swatch(method, hue, dash) for method, (hue, dash) in METHOD_HUES.items())
 """For `ui.charts.cost.measured_chart`."""
+LEARNING_KEY = {
+    measure: tuple(Swatch(name, *LEARNING[name]) for name in LEARNING if (name == "loss") == (measure == "loss"))
+    for measure in ("loss", "share")
+}
+LEARNING_KEY["loss"] += LEARNING_KEY["share"][-1:]
+"""For `ui.charts.learning.learning_chart`, by its measure."""
+
 GROWTH_KEY = (Swatch(GUESS, UNSCALED, (5, 3)), Swatch(TRUE, SCALED, ()))
 """For `ui.charts.growth.growth_chart`."""
 

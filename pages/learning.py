@@ -1,0 +1,208 @@
+"""Watch attention being learned: what tiny models look at while they are trained, and what they do with your words."""
+
+import streamlit as st
+
+from core.agreement import Agreement, compare
+from core.masks import causal_mask
+from core.softmax import Floats, softmax
+from core.training import figures
+from core.training.model import Run
+from core.training.runs import Film, saved
+from core.training.task import read
+from core.training.tasks import TASKS, TWIN, TWINS
+from ui import controls, draw, frame, learning, matrices, questions, steps, torch_check, train_here
+from ui.charts.heat_map import Panel, named_axis, word_axis
+from ui.charts.learning import Measure, learning_chart, learning_table
+from ui.literal import literal
+from ui.matrices import Matrix
+from ui.take_home.figures import LEARNING_KEY
+
+
+@st.cache_data(max_entries=64)
+def figures_of(task: str, seed: int, _film: Film) -> dict[str, float]:
+    """What a finished model can do, on fresh sequences."""
+    return figures.of(TASKS[task], _film.parameters)
+
+
+@st.cache_data(max_entries=64)
+def run_model(task: str, seed: int, words: tuple[str, ...], _film: Film) -> tuple[tuple[str, ...], Run]:
+    """A finished model's run over some words; what it sorts it first writes itself."""
+    return learning.complete(TASKS[task], _film.parameters, words)
+
+
+checked = frame.heading(
+    "learning",
+    "Nobody tells a model where to look. It is told which answers were right, and looking in the right place pays off.",
+)
+settings = controls.settings()
+with steps.section("training"):
+    chosen = controls.choice("Task", tuple(learning.TOLD), "task", "reverse", label_visibility="collapsed")
+    told = learning.TOLD[chosen]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        at = controls.number_choice("Time: snapshot 0 to 50", range(51), "snapshot", 50, width=300)
+        without = controls.switch("Leave out what it needs", "left_out", False, help=learning.LEFT_OUT)
+        name = learning.task_name(chosen, without)
+        train_here.button(name, settings.seed)
+task = TASKS[name]
+showing = train_here.showing(name, settings.seed)
+film, pair = showing.film, saved(learning.task_name(chosen, not without))
+finished = film if film.done else saved(name)
+pictures = learning.picture_names(task)
+
+
+def curve(of: Film, measure: Measure, now: int) -> None:
+    """One chart of curves."""
+    draw.chart(
+        learning_table(of, pair, measure, now, len(pictures) - 1),
+        learning_chart(measure, task.recipe.steps),
+        name=f"{measure} over the steps",
+        key=f"curve_{measure}",
+        alt=learning.curve_said(of, measure, now),
+        grow=1.2,
+        legend=LEARNING_KEY[measure],
+    )
+
+
+def picture(title: str, values: Floats, words: tuple[str, ...], cells: list[tuple[int, int]], key: str) -> None:
+    """One attention matrix."""
+    may_attend = causal_mask(len(words)) if task.design.causal and "pointer" not in title else None
+    matrices.show(
+        Matrix(
+            title,
+            values,
+            word_axis("query", words),
+            word_axis("key", words),
+            ramp="weights",
+            picked=cells,
+            may_attend=may_attend,
+        ),
+        Panel(height=min(26.0, 250 / len(words)), column_labels=len(words) <= 12),
+        key=key,
+        alt=f"{title} for “{' '.join(words)}”",
+    )
+
+
+def snapshot(of: Film, now: int) -> None:
+    """Curves, and the attention of the probe at one snapshot."""
+    left, right = st.columns([1, 1.2 if len(pictures) == 1 else 1.7])
+    with left:
+        st.html(learning.legend(told.without, without))
+        curve(of, "loss", now)
+        curve(of, "share", now)
+    with right:
+        cells = learning.outlined(task, task.probe)
+        for place, number in zip(st.columns(len(pictures)), range(len(pictures)), strict=True):
+            with place:
+                title = f"{pictures[number]}, step {of.steps[now]}"
+                picture(title, of.weights(now)[number], task.probe, cells[number], f"film_{number}")
+        st.html(learning.written(task, of, now))
+
+
+with steps.section("training"):
+    st.html(f'<p class="line">{told.asks} <b>{showing.said}</b></p>')
+    if showing.live:
+        train_here.watch(lambda of: snapshot(of, len(of.steps) - 1))
+    else:
+        snapshot(film, min(at, len(film.steps) - 1))
+        train_here.watch(lambda of: None)
+    found = figures_of(name, film.seed, film) if film.done else {}
+    st.html(learning.look_for(learning.Seen(film, pair, found)))
+    frame.provenance(
+        f"All {sum(array.size for array in finished.parameters.values()):,} numbers of this model are <b>trained</b>: "
+        "embeddings, W_q, W_k, W_v, W_o and the rest. Its first values and the sequences come from the seed. Attention "
+        "and answers are <b>computed</b>."
+    )
+
+with steps.section("your own"):
+    frame.subheading("Your own sequence, by the finished model")
+    own = controls.text(f"Yours: {told.own}", "own", "", placeholder=learning.example(task))
+    words = task.probe
+    if own.strip():
+        try:
+            words = read(task, own)
+        except ValueError as refusal:
+            controls.notice(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}. Shown is the sequence of the film.")
+    words, run = run_model(name, finished.seed, words, finished)
+    with frame.disclosure("The words that it knows", "vocabulary_open") as opened:
+        if opened:
+            st.html(f'<p class="quiet">{literal(" ".join(task.words))}</p>')
+    for place, (title, attention, cells) in zip(
+        st.columns(2), zip(pictures, run.pictures, learning.outlined(task, words), strict=True), strict=False
+    ):
+        with place:
+            picture(title, attention.weights, words, cells, f"own_{title}")
+    st.html(learning.answer(task, words, run))
+
+with steps.section("not explanation"):
+    frame.subheading("Attention is not explanation")
+    ending = controls.choice("Last word", ("new", "empty"), "ending", "new")
+    sentence = (*TASKS[TWIN].probe[:-1], ending)
+    twins = [run_model(TWIN, seed, sentence, saved(TWIN, seed))[1] for seed in TWINS]
+    counted = [figures_of(TWIN, seed, saved(TWIN, seed)) for seed in TWINS]
+    row = sentence.index("it")
+    for place, seed, twin in zip(st.columns(2), TWINS, twins, strict=True):
+        with place:
+            matrices.show(
+                Matrix(
+                    f"“it” in layer 1, seed {seed}",
+                    twin.pictures[-1].weights[row : row + 1],
+                    named_axis("query", ("it",)),
+                    word_axis("key", sentence),
+                    ramp="weights",
+                ),
+                Panel(height=34.0),
+                key=f"twin_{seed}",
+                alt=f"What “it” looks at in the model of seed {seed}",
+            )
+    st.html(learning.twins_said(sentence, twins, counted))
+
+shares = {} if task.design.readout == "pointer" else {
+    "shares of the answers": (softmax(run.logits), word_axis("position", words), named_axis("answer", task.words))
+}  # fmt: skip
+frame.numbers(
+    {
+        title: (attention.weights, word_axis("query", words), word_axis("key", words))
+        for title, attention in zip(pictures, run.pictures, strict=True)
+    }
+    | shares,
+    learning.code(task, finished, words),
+    key="learning_numbers",
+)
+frame.to_notice(
+    "The picture is not drawn into the model, it comes out of the answers. Where one and the same answer can be found "
+    "in several ways, training takes one of them, and the picture shows that one."
+)
+with steps.section("guess"):
+    state = (name, film.seed, len(film.steps))
+    half = len(film.steps) // 2
+    questions.number(
+        "half_way",
+        f"Which share of fresh answers is right at step {film.steps[half]}, half-way?",
+        (0.0, 1.0),
+        lambda: float(film.accuracy[half]),
+        lambda true: f"At the end it is {film.accuracy[-1]:.2f}.",
+        state,
+    )
+    other = "with" if without else "without"
+    questions.choice(
+        "without_it",
+        f"Does the same model reach 0.95 right answers {other} {told.without}?",
+        ("yes", "no"),
+        lambda: "yes" if pair.accuracy[-1] >= 0.95 else "no",
+        lambda: f"At the end of its training {pair.accuracy[-1]:.2f} are right.",
+        state,
+    )
+frame.way_on("learning")
+
+
+def check() -> Agreement:
+    """The finished model's attention and answers, by PyTorch."""
+    from core import torch_reference
+
+    theirs = torch_reference.trained_model(task.design, finished.parameters, task.numbers(words))
+    ours = {f"weights {number}": attention.weights for number, attention in enumerate(run.pictures)}
+    return compare(ours | {"logits": run.logits}, {part: array[0] for part, array in theirs.items()})
+
+
+with checked:
+    torch_check.show(check, "the same model by the PyTorch functions that trained it", on_request=True)
