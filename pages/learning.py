@@ -10,7 +10,7 @@ from core.training.model import Run
 from core.training.runs import Film, saved
 from core.training.task import read
 from core.training.tasks import TASKS, TWIN, TWINS
-from ui import controls, draw, frame, learning, matrices, questions, steps, torch_check, train_here
+from ui import controls, draw, frame, learning, matrices, questions, steps, torch_check, train_here, view
 from ui.charts.heat_map import Panel, named_axis, word_axis
 from ui.charts.learning import Measure, learning_chart, learning_table
 from ui.literal import literal
@@ -35,12 +35,12 @@ checked = frame.heading(
     "Nobody tells a model where to look. It is told which answers were right, and looking in the right place pays off.",
 )
 settings = controls.settings()
-with steps.section("training"):
+with steps.section("film", "curves"):
     chosen = controls.choice("Task", tuple(learning.TOLD), "task", "reverse", label_visibility="collapsed")
     told = learning.TOLD[chosen]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         at = controls.number_choice("Time: snapshot 0 to 50", range(51), "snapshot", 50, width=300)
-        without = controls.switch("Leave out what it needs", "left_out", False, help=learning.LEFT_OUT)
+        without = controls.switch(f"Without {told.without}", "left_out", False, help=learning.LEFT_OUT)
         name = learning.task_name(chosen, without)
         train_here.button(name, settings.seed)
 task = TASKS[name]
@@ -48,6 +48,7 @@ showing = train_here.showing(name, settings.seed)
 film, pair = showing.film, saved(learning.task_name(chosen, not without))
 finished = film if film.done else saved(name)
 pictures = learning.picture_names(task)
+slide = view.now().presenting
 
 
 def curve(of: Film, measure: Measure, now: int) -> None:
@@ -58,14 +59,22 @@ def curve(of: Film, measure: Measure, now: int) -> None:
         name=f"{measure} over the steps",
         key=f"curve_{measure}",
         alt=learning.curve_said(of, measure, now),
-        grow=1.2,
+        grow=1.05,
         legend=LEARNING_KEY[measure],
     )
 
 
-def picture(title: str, values: Floats, words: tuple[str, ...], cells: list[tuple[int, int]], key: str) -> None:
+def picture(
+    title: str,
+    values: Floats,
+    words: tuple[str, ...],
+    cells: list[tuple[int, int]],
+    key: str,
+    room: int,
+    labels: bool = True,
+) -> None:
     """One attention matrix."""
-    may_attend = causal_mask(len(words)) if task.design.causal and "pointer" not in title else None
+    may_attend = causal_mask(len(words)) if task.design.causal else None
     matrices.show(
         Matrix(
             title,
@@ -76,35 +85,47 @@ def picture(title: str, values: Floats, words: tuple[str, ...], cells: list[tupl
             picked=cells,
             may_attend=may_attend,
         ),
-        Panel(height=min(26.0, 250 / len(words)), column_labels=len(words) <= 12),
+        Panel(height=min(26.0, room / len(words)), column_labels=labels and len(words) <= 12),
         key=key,
         alt=f"{title} for “{' '.join(words)}”",
     )
 
 
 def snapshot(of: Film, now: int) -> None:
-    """Curves, and the attention of the probe at one snapshot."""
-    left, right = st.columns([1, 1.2 if len(pictures) == 1 else 1.7])
-    with left:
+    """Curves, and the attention of the probe at one snapshot: side by side, or each on its slide."""
+    wide = 1.2 if len(pictures) == 1 else 1.7
+    left, right = (st.container(), st.container())[::-1] if slide else st.columns([1, wide])
+    with left, steps.section("curves"):
         st.html(learning.legend(told.without, without))
-        curve(of, "loss", now)
-        curve(of, "share", now)
-    with right:
+        places = st.columns(2) if slide else (left, left)
+        for place, measure in zip(places, learning.MEASURES, strict=True):
+            with place:
+                curve(of, measure, now)
+    with right, steps.section("film"):
         cells = learning.outlined(task, task.probe)
         for place, number in zip(st.columns(len(pictures)), range(len(pictures)), strict=True):
             with place:
-                title = f"{pictures[number]}, step {of.steps[now]}"
-                picture(title, of.weights(now)[number], task.probe, cells[number], f"film_{number}")
+                picture(
+                    learning.short(pictures[number]),
+                    of.weights(now)[number],
+                    task.probe,
+                    cells[number],
+                    f"film_{number}",
+                    room=110 if slide else 250,
+                    labels=not slide,
+                )
         st.html(learning.written(task, of, now))
 
 
-with steps.section("training"):
+with steps.section("curves"):
     st.html(f'<p class="line">{told.asks} <b>{showing.said}</b></p>')
+with steps.section("film", "curves"):
     if showing.live:
         train_here.watch(lambda of: snapshot(of, len(of.steps) - 1))
     else:
         snapshot(film, min(at, len(film.steps) - 1))
         train_here.watch(lambda of: None)
+with steps.section(steps.PAGE_ONLY):
     found = figures_of(name, film.seed, film) if film.done else {}
     st.html(learning.look_for(learning.Seen(film, pair, found)))
     frame.provenance(
@@ -115,7 +136,7 @@ with steps.section("training"):
 
 with steps.section("your own"):
     frame.subheading("Your own sequence, by the finished model")
-    own = controls.text(f"Yours: {told.own}", "own", "", placeholder=learning.example(task))
+    own = controls.text(f"Yours: {told.own}", "own", "", placeholder=learning.example(task), width=560)
     words = task.probe
     if own.strip():
         try:
@@ -123,20 +144,27 @@ with steps.section("your own"):
         except ValueError as refusal:
             controls.notice(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}. Shown is the sequence of the film.")
     words, run = run_model(name, finished.seed, words, finished)
-    with frame.disclosure("The words that it knows", "vocabulary_open") as opened:
-        if opened:
-            st.html(f'<p class="quiet">{literal(" ".join(task.words))}</p>')
-    for place, (title, attention, cells) in zip(
-        st.columns(2), zip(pictures, run.pictures, learning.outlined(task, words), strict=True), strict=False
+    *places, beside = st.columns(len(pictures) + 1)
+    for place, title, attention, cells in zip(
+        places, pictures, run.pictures, learning.outlined(task, words), strict=True
     ):
         with place:
-            picture(title, attention.weights, words, cells, f"own_{title}")
-    st.html(learning.answer(task, words, run))
+            picture(learning.short(title), attention.weights, words, cells, f"own_{title}", room=200 if slide else 250)
+    with beside:
+        st.html(learning.answer(task, words, run))
+        with (
+            steps.section(steps.PAGE_ONLY),
+            frame.disclosure(
+                f"The {len(task.words)} {'words' if task.spaced else 'symbols'} that it knows", "vocabulary_open"
+            ) as opened,
+        ):
+            if opened:
+                st.html(f'<p class="quiet">{literal(" ".join(task.words))}</p>')
 
 with steps.section("not explanation"):
     frame.subheading("Attention is not explanation")
-    ending = controls.choice("Last word", ("new", "empty"), "ending", "new")
-    sentence = (*TASKS[TWIN].probe[:-1], ending)
+    ending = controls.choice("Meera put the shirt in her bag because it was", ("tight", "roomy"), "ending", "tight")
+    sentence = learning.twin_sentence(ending)
     twins = [run_model(TWIN, seed, sentence, saved(TWIN, seed))[1] for seed in TWINS]
     counted = [figures_of(TWIN, seed, saved(TWIN, seed)) for seed in TWINS]
     row = sentence.index("it")
@@ -146,7 +174,7 @@ with steps.section("not explanation"):
                 Matrix(
                     f"“it” in layer 1, seed {seed}",
                     twin.pictures[-1].weights[row : row + 1],
-                    named_axis("query", ("it",)),
+                    named_axis("query", (f"{row} it",)),
                     word_axis("key", sentence),
                     ramp="weights",
                 ),

@@ -11,11 +11,13 @@ from core.softmax import softmax
 from core.training.figures import sorted_by_itself
 from core.training.model import Parameters, Run, run
 from core.training.runs import Film
+from core.training.sentences import TEMPLATES, pronoun_sentence
 from core.training.sequences import END, N_SORTED
 from core.training.task import NONE as NOTHING
 from core.training.task import Task
 from core.training.tasks import NONE
 from ui import view
+from ui.charts.learning import Measure
 from ui.literal import literal
 
 
@@ -103,6 +105,51 @@ def picture_names(task: Task) -> tuple[str, ...]:
     if task.design.readout == "pointer":
         return (*layers, "weights of the pointer")
     return layers if len(layers) > 1 else ("weights",)
+
+
+MEASURES: tuple[Measure, ...] = ("loss", "share")
+
+
+def short(name: str) -> str:
+    """Name of a picture beside others.
+
+    Parameters
+    ----------
+    name : str
+        From `picture_names`.
+
+    Returns
+    -------
+    str
+        Without what all of them have in common.
+
+    Examples
+    --------
+    >>> short("weights of layer 0"), short("weights of the pointer"), short("weights")
+    ('layer 0', 'pointer', 'weights')
+    """
+    return name.removeprefix("weights of ").removeprefix("the ")
+
+
+def twin_sentence(ending: str) -> tuple[str, ...]:
+    """The sentence that both models of "pronoun-word" read.
+
+    Parameters
+    ----------
+    ending : str
+        Its last word, an adjective.
+
+    Returns
+    -------
+    tuple of str
+        Of their vocabulary.
+
+    Examples
+    --------
+    >>> " ".join(twin_sentence("roomy"))
+    'Meera put the shirt in her bag because it was roomy'
+    """
+    return pronoun_sentence(TEMPLATES[0], "Meera", ("shirt", "bag"), ending)
 
 
 def outlined(task: Task, words: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -368,7 +415,7 @@ def answer(task: Task, words: Sequence[str], found: Run) -> str:
     return f'<p class="line">Row by row it writes <b>{written}</b>.</p>'
 
 
-LEFT_OUT = "Trains the same model without positions, a layer, the scale or the mask, whatever the task needs most."
+LEFT_OUT = "The same model without what its task needs most: the dashed line of the charts, whichever is shown."
 
 
 def complete(task: Task, parameters: Parameters, words: tuple[str, ...]) -> tuple[tuple[str, ...], Run]:

@@ -198,8 +198,8 @@ PAGES = (
         "Trained",
         ":material/model_training:",
         "How does a model find out where to look?",
-        _ATTENTION | {"task": "reverse", "left_out": False, "snapshot": 50, "own": "", "ending": "new"},
-        ("training", "your own", "not explanation", "guess"),
+        _ATTENTION | {"task": "reverse", "left_out": False, "snapshot": 50, "own": "", "ending": "tight"},
+        ("film", "curves", "your own", "not explanation", "guess"),
         ("seed",),
     ),
     Page(

@@ -14,6 +14,9 @@ from ui.trainings import COMMAND, filmed, n_snapshots, program, shown_run
 
 _JOB, _READER, _REFUSED = "_training", "_training_reader", "_training_refused"
 
+_FAR = 1000
+"""Sections of a fragment are counted from here, so that none has the number of one on the page."""
+
 command: tuple[str, ...] = COMMAND
 """How a training is started."""
 trainings: Queue = queue
@@ -101,7 +104,7 @@ def watch(paint: Callable[[Film], None]) -> None:
     if job is None or shown.now().out_of_sight or not job.look_at(_reader()).active:
         return
     # Looked at again and again: that is also how the server knows that somebody still waits.
-    st.fragment(_live, run_every=0.6)(job, paint)
+    st.fragment(_live, run_every=0.6)(job, paint, shown.now())
 
 
 def _reader() -> object:
@@ -120,7 +123,7 @@ def _ask(task: str, seed: int) -> None:
         controls.take({"snapshot": n_snapshots(task) - 1})  # the end of the film, when it is there
 
 
-def _live(job: Job, paint: Callable[[Film], None]) -> None:
+def _live(job: Job, paint: Callable[[Film], None], record: shown.Shown) -> None:
     """What a training under way shows; runs by itself, without the page."""
     look = job.look_at(_reader())
     if not look.active:
@@ -134,8 +137,9 @@ def _live(job: Job, paint: Callable[[Film], None]) -> None:
         film = filmed(task, seed, look.reports)
 
         def apart() -> None:
-            # The record of what is shown belongs to a run of the whole page.
-            shown.begin(shown.now().page)
+            # The record of what is shown belongs to a run of the whole page; here is one to be thrown away.
+            own = shown.begin(record.page)
+            own.step, own.first, own.sections = record.step, record.first, _FAR
             paint(film)
 
         copy_context().run(apart)

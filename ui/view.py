@@ -161,7 +161,7 @@ html {font-size: 22px !important;}
 [data-testid="stBottomBlockContainer"] {padding: .2rem 1.4rem .3rem; max-width: none;}
 [data-testid="stMain"] p, [data-testid="stMain"] li, .line, .quiet, .notice, .label, .worked, .agree, .asks
   {font-size: max(20px, 1em) !important; color: light-dark(#000000, #FFFFFF);}
-[data-testid="stMain"] [data-testid="stBaseButton-primaryFormSubmit"] p {color: inherit;}
+[data-testid="stMain"] [data-testid^="stBaseButton-primary"] p {color: inherit;}
 .worked {max-height: 70vh; font-size: 20px !important;}
 .st-key-speaker :is(.stSlider, .stNumberInput, .stTextInput) {display: flex; align-items: center; gap: .7rem;}
 .st-key-speaker label {white-space: nowrap; margin: 0;}

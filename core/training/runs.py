@@ -210,7 +210,6 @@ def path_of(task: str, seed: int = SHOWN_SEED) -> Path:
     return FOLDER / f"{task}-{seed}.npz"
 
 
-@lru_cache(maxsize=32)
 def saved(task: str, seed: int = SHOWN_SEED) -> Film:
     """A run of the repository, made by ``python -m core.training.make_saved``.
 
@@ -222,7 +221,7 @@ def saved(task: str, seed: int = SHOWN_SEED) -> Film:
     Returns
     -------
     Film
-        With what was learned.
+        With what was learned; the same object every time.
 
     Raises
     ------
@@ -234,6 +233,11 @@ def saved(task: str, seed: int = SHOWN_SEED) -> Film:
     >>> saved("reverse").steps[-1]
     np.int64(300)
     """
+    return _read(task, seed)
+
+
+@lru_cache(maxsize=32)
+def _read(task: str, seed: int) -> Film:
     return from_bytes(path_of(task, seed).read_bytes())
 
 
