@@ -35,7 +35,7 @@ checked = frame.heading(
     "Nobody tells a model where to look. It is told which answers were right, and looking in the right place pays off.",
 )
 settings = controls.settings()
-with steps.section("film", "curves"):
+with steps.section("curves", "film"):
     chosen = controls.choice("Task", tuple(learning.TOLD), "task", "reverse", label_visibility="collapsed")
     told = learning.TOLD[chosen]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -59,7 +59,7 @@ def curve(of: Film, measure: Measure, now: int) -> None:
         name=f"{measure} over the steps",
         key=f"curve_{measure}",
         alt=learning.curve_said(of, measure, now),
-        grow=1.05,
+        grow=0.65,
         legend=LEARNING_KEY[measure],
     )
 
@@ -69,25 +69,34 @@ def picture(
     values: Floats,
     words: tuple[str, ...],
     cells: list[tuple[int, int]],
+    whose: str,
     key: str,
     room: int,
     labels: bool = True,
 ) -> None:
-    """One attention matrix."""
+    """One attention matrix; of the pointer the only row that is asked for."""
     may_attend = causal_mask(len(words)) if task.design.causal else None
+    rows, height = word_axis("query", words), min(26.0, room / len(words))
+    if title == "pointer":
+        row = words.index("it")
+        rows, values, cells = (
+            named_axis("query", (f"{row} it",)),
+            values[row : row + 1],
+            [(0, place) for _, place in cells],
+        )
     matrices.show(
         Matrix(
             title,
             values,
-            word_axis("query", words),
+            rows,
             word_axis("key", words),
             ramp="weights",
             picked=cells,
             may_attend=may_attend,
         ),
-        Panel(height=min(26.0, room / len(words)), column_labels=labels and len(words) <= 12),
+        Panel(height=height, column_labels=labels and len(words) <= 12),
         key=key,
-        alt=f"{title} for “{' '.join(words)}”",
+        alt=f"{title} {whose}, for “{' '.join(words)}”",
     )
 
 
@@ -110,8 +119,9 @@ def snapshot(of: Film, now: int) -> None:
                     of.weights(now)[number],
                     task.probe,
                     cells[number],
+                    f"at step {of.steps[now]}",
                     f"film_{number}",
-                    room=110 if slide else 250,
+                    room=150 if slide else 250,
                     labels=not slide,
                 )
         st.html(learning.written(task, of, now))
@@ -119,20 +129,19 @@ def snapshot(of: Film, now: int) -> None:
 
 with steps.section("curves"):
     st.html(f'<p class="line">{told.asks} <b>{showing.said}</b></p>')
-with steps.section("film", "curves"):
+with steps.section("curves", "film"):
     if showing.live:
         train_here.watch(lambda of: snapshot(of, len(of.steps) - 1))
     else:
         snapshot(film, min(at, len(film.steps) - 1))
         train_here.watch(lambda of: None)
+frame.provenance(
+    f"All {sum(array.size for array in finished.parameters.values()):,} numbers of this model are <b>trained</b>, from "
+    "random first values (by the seed); attention is <b>computed</b>."
+)
 with steps.section(steps.PAGE_ONLY):
     found = figures_of(name, film.seed, film) if film.done else {}
     st.html(learning.look_for(learning.Seen(film, pair, found)))
-    frame.provenance(
-        f"All {sum(array.size for array in finished.parameters.values()):,} numbers of this model are <b>trained</b>: "
-        "embeddings, W_q, W_k, W_v, W_o and the rest. Its first values and the sequences come from the seed. Attention "
-        "and answers are <b>computed</b>."
-    )
 
 with steps.section("your own"):
     frame.subheading("Your own sequence, by the finished model")
@@ -149,7 +158,15 @@ with steps.section("your own"):
         places, pictures, run.pictures, learning.outlined(task, words), strict=True
     ):
         with place:
-            picture(learning.short(title), attention.weights, words, cells, f"own_{title}", room=200 if slide else 250)
+            picture(
+                learning.short(title),
+                attention.weights,
+                words,
+                cells,
+                "of the finished model",
+                f"own_{title}",
+                room=185 if slide else 250,
+            )
     with beside:
         st.html(learning.answer(task, words, run))
         with (
@@ -193,7 +210,7 @@ frame.numbers(
         for title, attention in zip(pictures, run.pictures, strict=True)
     }
     | shares,
-    learning.code(task, finished, words),
+    learning.code(task, finished, words, view.SIDES[view.turned()]),
     key="learning_numbers",
 )
 frame.to_notice(

@@ -16,7 +16,6 @@ from core.training.sequences import END, N_SORTED
 from core.training.task import NONE as NOTHING
 from core.training.task import Task
 from core.training.tasks import NONE
-from ui import view
 from ui.charts.learning import Measure
 from ui.literal import literal
 
@@ -42,8 +41,7 @@ TOLD: dict[str, Told] = {
     "sort": Told("positions", "Six digits are read, then written in order, one by one.", "six different digits"),
     "induction": Told(
         "a second layer",
-        "Each text follows a random table of its own: what comes next can only be found by looking up what came after "
-        "the same letter before.",
+        "A random table says which letter follows which: what comes next stands only in the text itself.",
         "two to 32 letters from a to p",
     ),
     "pronoun": Told(
@@ -305,7 +303,7 @@ def _pronoun(seen: Seen) -> str:
     return (
         f"“it” looks first at the adjective (layer 0: {seen.masses[0]}), then, with what it found, at the noun that "
         f"fits (pointer: {seen.masses[1]}). Of 500 pairs of sentences that differ in the adjective alone, "
-        f"{seen.share('both right')} are right both times. {seen.right} In the pointer only the row of “it” is trained."
+        f"{seen.share('both right')} are right both times. {seen.right} Only rows of “it” are trained."
     )
 
 
@@ -601,7 +599,7 @@ def twins_said(words: Sequence[str], twins: Sequence[Run], counted: Sequence[Map
     )
 
 
-def code(task: Task, film: Film, words: Sequence[str]) -> dict[str, object]:
+def code(task: Task, film: Film, words: Sequence[str], queries_in: str) -> dict[str, object]:
     """Values that the page's script is filled with, what was learned among them.
 
     Parameters
@@ -612,6 +610,8 @@ def code(task: Task, film: Film, words: Sequence[str]) -> dict[str, object]:
         A finished run.
     words : sequence of str
         What is read.
+    queries_in : str
+        "rows" or "columns".
 
     Returns
     -------
@@ -626,6 +626,6 @@ def code(task: Task, film: Film, words: Sequence[str]) -> dict[str, object]:
         "vocabulary": list(task.words),
         "causal": task.design.causal,
         "divide_by_root_d": task.design.scaled,
-        "queries_in": view.SIDES[view.turned()],
+        "queries_in": queries_in,
         "learned": [text[start : start + 90] for start in range(0, len(text), 90)],
     }

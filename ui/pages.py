@@ -199,7 +199,7 @@ PAGES = (
         ":material/model_training:",
         "How does a model find out where to look?",
         _ATTENTION | {"task": "reverse", "left_out": False, "snapshot": 50, "own": "", "ending": "tight"},
-        ("film", "curves", "your own", "not explanation", "guess"),
+        ("curves", "film", "your own", "not explanation", "guess"),
         ("seed",),
     ),
     Page(

@@ -35,6 +35,7 @@ WITHOUT = (
     "three_shapes",
     "kv_cache",
     "cost",
+    "learning",
     "common_mistakes",
     "practice",
 )

@@ -11,6 +11,7 @@ from core.parameter_count import BIASES
 from core.scaling import SWEEP_DIMS
 from core.shapes import SHAPES
 from core.tokens import split_words
+from core.training.sentences import ACTORS, DEEDS, GRAMMAR_WORDS
 from tests.pages.reading import PAGES, change, open_page
 from tests.ui.take_home.clean_process import run_all
 from tests.ui.take_home.reading import code_of, read, six
@@ -46,6 +47,18 @@ def draw_settings(page, rng, sentence):
         kept = {"context": 2 ** number(7, 17), "cache_batch": 2 ** number(0, 6), "cache_bytes": one_of((1, 2, 4, 8))}
         own = {"own_layers": number(1, 1000), "own_heads": 8 * number(1, 128), "own_kv_heads": one_of((1, 2, 3, 8))}
         return widths | sizes | kept | own | {"cost_causal": one_of((True, False)), "own_d_head": number(1, 4096)}
+    if page == "learning":
+        task, letters = one_of(("reverse", "copy 2", "sort", "induction", "order", "scale", "mask")), "abcdefghijklmnop"
+        owns = {
+            "reverse": "".join(one_of(letters) for _ in range(10)),
+            "copy 2": "".join(one_of(letters) for _ in range(number(1, 12))),
+            "sort": "".join(str(digit) for digit in rng.permutation(10)[:6]),
+            "induction": "".join(one_of(letters) for _ in range(number(2, 32))),
+            "order": f"{one_of(ACTORS)} {one_of(DEEDS)} {one_of(ACTORS)}",
+            "scale": "".join(str(number(0, 9)) for _ in range(12)),
+            "mask": " ".join(one_of(GRAMMAR_WORDS) for _ in range(number(1, 12))),
+        }
+        return sides | {"task": task, "left_out": one_of((True, False)), "own": owns[task]}
     if page == "practice":
         return sides | {"exercise": number(0, 17), "number": number(1, 999), "seed": shared["seed"]}
     if page == "scaling_sweep":

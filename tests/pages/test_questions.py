@@ -13,7 +13,7 @@ from core.examples import ORDER_WORDS, draw_example, draw_position_embedding, dr
 from core.positions import rotate, sinusoidal_encoding
 from core.recurrence import last_state_jacobians, recurrent_states
 from core.stack import Parts
-from tests.pages.reading import bodies, change, open_page, plain, run, texts
+from tests.pages.reading import ROOT, bodies, change, open_page, plain, run, texts
 from ui.charts.reach import exponent_text
 
 LESSON = {"text": "Meera bought a new bat", "d": "4", "heads": "2", "seed": "0"}
@@ -319,6 +319,23 @@ def survivors(link):
     return str(10 - len(caught)), f"It finds only: {', '.join(caught)}."
 
 
+def learned(link, without):
+    """The saved run behind a link, or the same with and without what the task needs exchanged."""
+    name = link.get("task", "reverse") + ("-none" if without else "")
+    with np.load(ROOT / "core" / "training" / "saved" / f"{name}-0.npz") as file:
+        return file["accuracy"], file["steps"]
+
+
+def half_way(link):
+    accuracy, steps = learned(link, link.get("left_out") == "true")
+    return accuracy[steps == steps[-1] // 2][0], f"At the end it is {accuracy[-1]:.2f}."
+
+
+def without_it(link):
+    accuracy, _ = learned(link, link.get("left_out") != "true")
+    return "yes" if accuracy[-1] >= 0.95 else "no", f"At the end of its training {accuracy[-1]:.2f} are right."
+
+
 QUESTIONS = {
     "home": {"equal_shares": equal_shares, "other_heads": other_heads},
     "why_attention": {"one_percent": one_percent, "waiting": waiting},
@@ -330,6 +347,7 @@ QUESTIONS = {
     "parameter_count": {"doubled": doubled, "larger_part": larger_part},
     "three_shapes": {"pairs_allowed": pairs_allowed, "heard_after_two": heard_after_two},
     "cost": {"doubled_length": doubled_length, "pairs_or_projections": pairs_or_projections},
+    "learning": {"half_way": half_way, "without_it": without_it},
     "common_mistakes": {"rows": rows_of_a_mistake, "survive": survivors},
 }
 OWN_SETTINGS = {
@@ -381,6 +399,12 @@ OWN_SETTINGS = {
         "wide": {"d_model": "55", "block_heads": "5", "d_ff": "301", "biases": "no linear biases"},
         "narrow": {"d_model": "512", "block_heads": "8", "d_ff": "101", "biases": "none"},
         "largest": {"d_model": "16384", "d_ff": "65536"},
+    },
+    "learning": {
+        "lesson": {},
+        "not needed": {"task": "sort"},
+        "without": {"task": "induction", "left_out": "true", "snapshot": "3"},
+        "order": {"task": "order", "text": "la"},
     },
     "cost": {
         "lesson": {},
@@ -495,6 +519,8 @@ CHANGES = {
     "doubled_length": [{"tokens": 64}, {"model_heads": 4}, {"model_width": 256}],
     "pairs_or_projections": [{"tokens": 64}, {"model_width": 12288}],
     "rows": [{"mistake": 7}, {"head": 1}, {"seed": 3}],
+    "half_way": [{"task": "mask"}, {"left_out": True}],
+    "without_it": [{"task": "mask"}, {"left_out": True}],
     "survive": [{"head": 1}, {"text": "one two"}],
 }
 

@@ -67,7 +67,7 @@ def test_every_text_on_every_page(name, kind):
     assert said(at, "analysed")
     assert_finite(at)
     if name not in USES_WORDS:
-        pictures = {"scaling_sweep": 5, "cost": 2, "stack": 5 - (len(words) == 1)}
+        pictures = {"scaling_sweep": 5, "cost": 2, "learning": 6, "stack": 5 - (len(words) == 1)}
         assert len(at.get("vega_lite_chart")) == pictures.get(name, 1)
     elif name == "order_blindness" and len(set(words)) == 1:
         assert "Nothing to see with this sentence" in at.info[0].value

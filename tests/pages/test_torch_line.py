@@ -21,6 +21,7 @@ COMPARED = {
     "parameter_count": "count_parameters",
     "three_shapes": "cross_attention",
     "kv_cache": "decoder_states",
+    "learning": "trained_model",
     "common_mistakes": "attention",
 }
 """Page to the function of `core.torch_reference` that it asks."""

@@ -238,6 +238,13 @@ CHARTS = {
         "guess": [],
     },
     "cost": {"work": ["Work of each part of a block"], "models": ["Caches of 9 models"], "guess": []},
+    "learning": {
+        "curves": ["Loss over 300 steps", "Right answers over 300 steps"],
+        "film": ["weights at step 300, for “a t t e n t i o n s”"],
+        "your own": ["weights of the finished model, for “a t t e n t i o n s”"],
+        "not explanation": ["What “it” looks at in the model of seed 2", "What “it” looks at in the model of seed 9"],
+        "guess": [],
+    },
     "practice": {"exercise": ["weights"]},
     "common_mistakes": {"mistake": ["as it runs, no scale", "done right, no scale"], "guess": []},
 }
@@ -262,6 +269,10 @@ CONTROLS = {
         *("context", "cache_batch", "cache_bytes"),
         *("own_layers", "own_heads", "own_kv_heads", "own_d_head"),
     },
+    ("learning", "film"): {"task", "left_out", "snapshot"},
+    ("learning", "curves"): {"task", "left_out", "snapshot"},
+    ("learning", "your own"): {"own"},
+    ("learning", "not explanation"): {"ending"},
     ("practice", "exercise"): {"exercise", "number"},
     **{
         ("multi_head", step): {"head", "query", "key", "entry"}
@@ -420,6 +431,7 @@ MOVED = {
         "context": 128, "cache_batch": 8, "cache_bytes": 1, "own_layers": 3, "own_heads": 6, "own_kv_heads": 2,
         "own_d_head": 5,
     },
+    "learning": {"task": "mask", "left_out": True, "snapshot": 7, "own": "the cat sees", "ending": "roomy"},
     "practice": {"exercise": 3, "number": 5},
 }  # fmt: skip
 
@@ -497,6 +509,7 @@ STATES = {
     "scaling_sweep": {"keys": "8"},
     "parameter_count": {"d_ff": "101"},
     "cost": {"tokens": "64"},
+    "learning": {"task": "pronoun", "snapshot": "20"},
     "practice": {"exercise": "weights", "number": "3"},
 }  # fmt: skip
 OUTLINED_AS = {"": "", "cell": "cell", "row": "column", "column": "row"}
@@ -579,6 +592,7 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
         "parameter_count": 0,
         "stack": 0,
         "cost": 0,
+        "learning": 6,
         "causal_mask": 8,
         "query_key_value": 11,
         "practice": 2,
@@ -589,6 +603,7 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
 
 
 TABLES = {
+    "learning": ("learning_numbers", "shares of the answers"),
     "home": ("home_numbers", "weights of this head"),
     "why_attention": ("why_numbers", "what each word moves"),
     "query_key_value": ("qkv_numbers", "Q"),

@@ -153,7 +153,7 @@ def test_a_text_without_spaces_gets_a_hint():
 @pytest.mark.parametrize("name", PAGES)
 def test_an_emptied_sentence_gets_one_friendly_sentence(name):
     at = change(open_page(name), text=" \t\u3000")
-    needs_words = name not in ("scaling_sweep", "parameter_count", "cost", "practice")
+    needs_words = name not in ("scaling_sweep", "parameter_count", "cost", "learning", "practice")
     assert any("No word yet" in text for text in texts(at))
     assert [info.value.startswith("This page needs a sentence") for info in at.info] == [True] * needs_words
     assert not any("0 × 0" in text or "nan" in text.lower() for text in texts(at))
@@ -191,6 +191,7 @@ PAGE_LINKS = {
         "tokens": 1024, "model_width": 768, "model_heads": 12, "bytes": 4, "cost_causal": False, "context": 4096,
         "own_kv_heads": 8, "seconds": 30,
     },
+    "learning": {"task": "reverse", "left_out": False, "snapshot": 50, "own": "", "ending": "tight"},
     "practice": {"exercise": 0, "number": 1},
 }  # fmt: skip
 WRONG = {
@@ -225,6 +226,11 @@ WRONG = {
     "context": ("64", "1e4"),
     "own_kv_heads": ("0", "1.5", "1025"),
     "seconds": ("3600", "-1"),
+    "task": ("copy", "", ["sort", "mask"]),
+    "left_out": ("positions",),
+    "snapshot": ("51", "-1", "2.5"),
+    "own": (["a", "b"], "x" * 301),
+    "ending": ("new", "7"),
     "exercise": ("poetry", "0", ["score", "softmax"]),
     "number": ("0", "1000", "2.5", ""),
 }
@@ -268,6 +274,8 @@ GOOD_LINKS = [
     ),
     ("cost", {"tokens": "131072", "model_width": "12288", "model_heads": "96"}, {"tokens": 131072, "model_heads": 96}),
     ("cost", {"own_layers": "61", "own_kv_heads": "1", "seconds": "10"}, {"own_layers": 61, "seconds": 10}),
+    ("learning", {"task": "copy 2", "left_out": "true", "snapshot": "7"}, {"left_out": True, "snapshot": 7}),
+    ("learning", {"task": "order", "own": "man bites dog", "ending": "roomy"}, {"own": "man bites dog"}),
     ("practice", {"exercise": "causal rows", "number": "999"}, {"exercise": 7, "number": 999}),
 ]
 
@@ -353,6 +361,7 @@ CHANGES = {
     "scaling_sweep": {"keys": 8, "draws": 50, "dims": [64, 4]},
     "parameter_count": {"d_model": 512, "block_heads": 8, "d_ff": 2048, "layers": 6},
     "cost": {"tokens": 4096, "model_width": 1024, "model_heads": 32, "own_kv_heads": 4, "context": 256, "seconds": 10},
+    "learning": {"task": "sort", "left_out": True, "snapshot": 13, "own": "314592", "ending": "roomy"},
     "practice": {"exercise": 4, "number": 7},
     "query_key_value": {"head": 1, "query": 2, "key": 1, "feature": 3},
     "multi_head": {"head": 1, "query": 2, "key": 1, "entry": 5},
@@ -413,6 +422,7 @@ LESSON = {
     "cost": DEFAULTS | {
         "tokens": 1024, "model_width": 768, "model_heads": 12, "own_kv_heads": 8, "context": 4096, "seconds": 30,
     },
+    "learning": DEFAULTS | {"task": "reverse", "left_out": False, "snapshot": 50, "own": "", "ending": "tight"},
     "practice": DEFAULTS | {"exercise": 0, "number": 1},
 }  # fmt: skip
 

@@ -59,7 +59,7 @@ def learning_table(film: Film, other: Film | None, measure: Measure, now: int, p
     if other is not None:
         curve = _mean_losses(other) if measure == "loss" else (other.steps, other.accuracy)
         parts.append(_line("the other model", *curve))
-    now_row = pd.DataFrame({"step": [int(film.steps[now])], "series": [""], "value": [np.nan], "kind": ["now"]})
+    now_row = pd.DataFrame({"step": [int(film.steps[now])], "series": [""], "value": [0.0], "kind": ["now"]})
     lines = pd.concat(parts)
     return pd.concat([lines[lines.value.notna()], now_row], ignore_index=True)
 

@@ -1,10 +1,13 @@
 """What a script prints, as numbers by name, and what `core` says they should be."""
 
+import base64
+import io
 import re
 
 import nbformat
 import numpy as np
 
+import ui.learning
 import ui.practice
 from core.agreement import row_differences
 from core.attention import attend, self_attention
@@ -39,6 +42,10 @@ from core.scaling import SWEEP_DIMS, single_draws, sweep
 from core.shapes import PARTS, draw_shape, reach_of, sentences
 from core.softmax import softmax
 from core.stack import Parts, run_stack, stack_curves
+from core.training.model import run as run_tiny
+from core.training.model import shapes
+from core.training.runs import saved
+from core.training.tasks import TASKS
 from ui.pages import STACK_PARTS
 
 TITLE = re.compile(r"(.*?)(, queries in columns)? \((\d+) × (\d+)\), rows: (.*), columns: (.*)")
@@ -498,6 +505,37 @@ def practice_code(exercise, seed, number, revealed, queries_in):
     }
 
 
+def learning(values):
+    """The page's own forward pass with what the script was given, the file of its arrays included."""
+    with np.load(io.BytesIO(base64.b64decode("".join(values["learned"])))) as file:
+        parameters = {name: file[name] for name in file.files}
+    given = {name: array.shape for name, array in parameters.items()}, values["causal"], values["divide_by_root_d"]
+    designs = {name: (shapes(one.design), one.design.causal, one.design.scaled) for name, one in TASKS.items()}
+    task = next(TASKS[name] for name, design in designs.items() if design == given)
+    assert list(task.words) == values["vocabulary"]
+    run = run_tiny(task.design, parameters, task.numbers(values["words"])[0])
+    turned, words = values["queries_in"] == "columns", name_words(values["words"])
+    titles = [f"weights of layer {layer}" for layer in range(task.design.n_layers)]
+    titles = ["weights"] if titles == ["weights of layer 0"] and task.design.readout == "words" else titles
+    titles += ["weights of the pointer"] * (task.design.readout == "pointer")
+    printed = {
+        title: matrix(attention.weights, ("query", words), ("key", words), turned)
+        for title, attention in zip(titles, run.pictures, strict=True)
+    }
+    if task.design.readout == "words":
+        answers = ("answer", values["vocabulary"])
+        printed["shares of the answers"] = matrix(softmax(run.logits), ("position", words), answers, turned)
+    return printed
+
+
+def learned_code(task, seed, queries_in, rng=None, words=()):
+    """What the page passes to its script for one of the saved models."""
+    read = TASKS[task]
+    if rng is not None:
+        words = [read.words[number] for number in read.fresh(rng, 1).tokens[0]]
+    return ui.learning.code(read, saved(task, seed), words or read.probe, queries_in)
+
+
 SHOWN_AXES = {
     "sentence": ("yours", "reversed", "rolled"),
     "tokens": ("n", "1,024", "32,768", "131,072"),
@@ -541,6 +579,7 @@ EXPECTED = {
     "three_shapes": three_shapes,
     "kv_cache": kv_cache,
     "cost": cost,
+    "learning": learning,
     "practice": practice_page,
     "common_mistakes": common_mistakes,
 }

@@ -58,7 +58,7 @@ def test_title_of_a_figure_is_literal():
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in scripts.PAGES if page not in ("parameter_count", "cost", "practice")]
+    "page", [page for page in scripts.PAGES if page not in ("parameter_count", "cost", "learning", "practice")]
 )
 def test_words_of_the_reader_stand_in_code_only(page):
     file = built(page, words=WORDS)

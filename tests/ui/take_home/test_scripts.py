@@ -17,8 +17,9 @@ from core.practice.kinds import KINDS, draw
 from core.scaling import SWEEP_DIMS
 from core.shapes import SHAPES
 from core.tokens import split_words
+from core.training.tasks import SAVED
 from tests.ui.take_home.clean_process import run_all, run_file
-from tests.ui.take_home.reading import EXPECTED, code_of, practice_code, read
+from tests.ui.take_home.reading import EXPECTED, code_of, learned_code, practice_code, read
 from ui.pages import STACK_PARTS
 from ui.take_home import notebook, scripts
 
@@ -28,7 +29,7 @@ SENTENCES = (
     "She said \"it's 5\n o'clock\" 👩‍👩‍👧",
     "क्या आपके पास",
 )
-WITHOUT_WORDS = ("parameter_count", "cost", "practice")
+WITHOUT_WORDS = ("parameter_count", "cost", "learning", "practice")
 TINY = '"Tiny: words."\n\n# %%\nwords = ["a"]  # ünd  more\nby = "b"\n\n# %%\nprint(words, by)\n'
 
 
@@ -104,6 +105,9 @@ def draw_settings(page, rng, sentence):
         kept = {"context": number(1, 131072), "cache_batch": number(1, 64), "cache_bytes_per_number": one_of(1, 2, 4)}
         own = [number(1, 100), own_kv_heads * number(1, 8) + one_of(0, 0, 1), own_kv_heads, number(1, 256)]
         return sizes | rest | kept | {"own": own}
+    if page == "learning":
+        task, seed = SAVED[number(0, len(SAVED) - 1)]
+        return learned_code(task, seed, one_of("rows", "columns"), rng)
     if page == "practice":
         kind, seed, variant = one_of(*KINDS), number(0, 9999), number(1, 999)
         exercise = draw(kind, seed, variant)
@@ -115,6 +119,10 @@ def draw_settings(page, rng, sentence):
 
 def cases(page, count=3):
     """Settings for each sentence in turn; pages without a sentence have only their sizes."""
+    if page == "learning":  # every kind of model
+        rng = np.random.default_rng(7)
+        kinds = "reverse", "sort", "pronoun", "pronoun-none", "order", "scale-none", "mask-none"
+        return [learned_code(task, 0, ("rows", "columns")[place % 2], rng) for place, task in enumerate(kinds)]
     if page == "practice":  # every kind, its answer revealed; the last one is not
         sides = [("rows", "columns")[place % 2] for place in range(len(KINDS))]
         states = [practice_code(draw(kind, 5, 2), 5, 2, True, side) for kind, side in zip(KINDS, sides, strict=True)]
@@ -285,6 +293,7 @@ EXTREMES = {
         {"seq_len": 131072, "d_model": 12288, "n_heads": 96, "batch": 64, "bytes_per_number": 8, "causal": True},
         {"seq_len": 1, "d_model": 1, "n_heads": 1, "own": [1, 3, 2, 1]},
     ],
+    "learning": [learned_code("induction", 0, "rows"), learned_code("mask", 0, "columns", words=("the",))],
     "practice": [practice_code(draw("which mistake", 0, 1), 0, 1, True, "rows")],
 }
 
@@ -313,7 +322,14 @@ def test_program_is_short_clean_and_needs_only_what_it_says(page, torch, tmp_pat
     assert others <= ({"numpy", "torch"} if torch else {"numpy"})
     assert ast.get_docstring(ast.parse(program))
     # The way back through every part is as long as the way there; one program holds all ten mistakes.
-    longest = {"query_key_value": 110, "stack": 225, "common_mistakes": 265, "kv_cache": 300, "why_attention": 200}
+    longest = {
+        "query_key_value": 110,
+        "stack": 225,
+        "common_mistakes": 265,
+        "kv_cache": 300,
+        "why_attention": 200,
+        "learning": 225,
+    }
     assert program.count("\n") <= longest.get(page, 165)
     file = tmp_path / "program.py"
     file.write_text(program, encoding="utf-8")
