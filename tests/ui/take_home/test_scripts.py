@@ -436,4 +436,4 @@ def test_literals_are_readable_where_they_print(value, written):
 
 def test_page_without_a_source_is_refused():
     with pytest.raises(ValueError, match="page must be one of"):
-        scripts.read_source("cost")
+        scripts.read_source("no_such_page")
