@@ -202,7 +202,7 @@ with steps.section("reach"):
     with middle:
         matrices.show(
             Matrix(
-                f"{part}: heard after {n_layers} layer{'' if n_layers == 1 else 's'}",
+                f"heard after {n_layers} layer{'' if n_layers == 1 else 's'}",
                 heard[-1].astype(float),
                 queries,
                 keys,

@@ -43,7 +43,7 @@ SMALL = """() => [...document.querySelectorAll('p, li, .line, .quiet, .worked')]
 
 @dataclass(slots=True)
 class Slide:
-    """One slide as measured, with the dark theme and with the light one; what is wrong is empty where nothing is."""
+    """One slide as measured, in one theme or in both; what is wrong is empty where nothing is."""
 
     in_address: str | None = None
     pictures: int = 0
@@ -90,9 +90,12 @@ def slides(browser: Browser, server: Server) -> dict[tuple[str, str], Slide]:
             tab.turn_to(path, step)
             slide = shown[path, step] = Slide()
             measure(tab, slide)
-            themes.reverse()  # the next slide begins in the theme that this one ends in
-            tab.in_theme(themes[0])
-            measure(tab, slide)
+            if path != SLIDES[number - 1][0]:
+                # In both themes the first slide of each page, whose charts test_layout.py sees in both; the others in
+                # the one that this leaves.
+                themes.reverse()
+                tab.in_theme(themes[0])
+                measure(tab, slide)
         expect(tab.page.get_by_role("button", name="Next")).to_be_disabled()
     return shown
 
