@@ -58,7 +58,7 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
     if path == "kv_cache":
         return [tab.chart_named("Step 3 without a cache"), tab.chart_named("Step 3 with a cache")]
     if path == "learning":
-        return [tab.chart("weights (10 × 10)"), tab.chart_named("Loss over 300 steps")]
+        return [tab.chart_named("weights at step 300"), tab.chart_named("Loss over 300 steps")]
     if path == "cost":
         return [tab.chart_named("Work of each part of a block")]
     if path == "practice":
