@@ -103,14 +103,14 @@ def picture(
 def snapshot(of: Film, now: int) -> None:
     """Curves, and the attention of the probe at one snapshot: side by side, or each on its slide."""
     wide = 1.2 if len(pictures) == 1 else 1.7
-    left, right = (st.container(), st.container())[::-1] if slide else st.columns([1, wide])
-    with left, steps.section("curves"):
+    left, right = (st.container(), st.container()) if slide else st.columns([wide, 1])
+    with right, steps.section("curves"):
         st.html(learning.legend(told.without, without))
-        places = st.columns(2) if slide else (left, left)
+        places = st.columns(2) if slide else (right, right)
         for place, measure in zip(places, learning.MEASURES, strict=True):
             with place:
                 curve(of, measure, now)
-    with right, steps.section("film"):
+    with left, steps.section("film"):
         cells = learning.outlined(task, task.probe)
         for place, number in zip(st.columns(len(pictures)), range(len(pictures)), strict=True):
             with place:
