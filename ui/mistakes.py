@@ -41,7 +41,8 @@ TOLD: dict[Mistake, Told] = {
     ),
     "no causal mask": Told(
         "A generator that may look ahead reads the answer in training; when it has to generate, the answer is not "
-        "there yet. A read-out is fitted here to name the next word of your sentence from each output row.",
+        "there yet. A read-out is fitted here to name the next word of your sentence from each output row. (q, k and v "
+        "are brought to a spread of 1.)",
         "attend(q, k, v)",
         "attend(q, k, v, causal_mask(n))",
         "Turn the last word’s vector around: does an earlier row of the output move?",
