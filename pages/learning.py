@@ -16,6 +16,7 @@ from ui.charts.learning import Measure, learning_chart, learning_table
 from ui.literal import literal
 from ui.matrices import Matrix
 from ui.take_home.figures import LEARNING_KEY
+from ui.trainings import PACES
 
 
 @st.cache_data(max_entries=64)
@@ -42,7 +43,8 @@ with steps.section("curves", "film"):
         at = controls.number_choice("Time: snapshot 0 to 50", range(51), "snapshot", 50, width=300)
         without = controls.switch(f"Without {told.without}", "left_out", False, help=learning.LEFT_OUT)
         name = learning.task_name(chosen, without)
-        train_here.button(name, settings.seed)
+        pace = controls.choice("Training", tuple(PACES), "pace", "fast", label_visibility="collapsed", width="content")
+        train_here.button(name, settings.seed, PACES[pace])
 task = TASKS[name]
 showing = train_here.showing(name, settings.seed)
 film, pair = showing.film, saved(learning.task_name(chosen, not without))

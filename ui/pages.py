@@ -198,7 +198,8 @@ PAGES = (
         "Trained",
         ":material/model_training:",
         "How does a model find out where to look?",
-        _ATTENTION | {"task": "reverse", "left_out": False, "snapshot": 50, "own": "", "ending": "tight"},
+        _ATTENTION
+        | {"task": "reverse", "left_out": False, "snapshot": 50, "pace": "fast", "own": "", "ending": "tight"},
         ("curves", "film", "your own", "not explanation", "guess"),
         ("seed",),
     ),

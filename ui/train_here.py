@@ -70,19 +70,21 @@ def showing(task: str, seed: int) -> Showing:
     return Showing(film, f"Trained on this server, seed {seed}.{same}", live=False)
 
 
-def button(task: str, seed: int) -> None:
+def button(task: str, seed: int, pause: float) -> None:
     """The button that starts a training; and why one could not start or did not end.
 
     Parameters
     ----------
     task, seed : str, int
         What the controls say.
+    pause : float
+        Seconds to rest after each snapshot.
     """
     job: Job | None = st.session_state.get(_JOB)
     look = job.look_at(_reader()) if job is not None else None
     if look is not None and look.active:
         return
-    st.button(f"Train, seed {seed}", on_click=_ask, args=(task, seed), key="train", type="primary")
+    st.button(f"Train, seed {seed}", on_click=_ask, args=(task, seed, pause), key="train", type="primary")
     if st.session_state.pop(_REFUSED, False):
         controls.notice(
             f"This server trains or measures one thing at a time, and {MOST_WAITING} are waiting already: try again in "
@@ -112,11 +114,11 @@ def _reader() -> object:
     return reader
 
 
-def _ask(task: str, seed: int) -> None:
+def _ask(task: str, seed: int, pause: float) -> None:
     before: Job | None = st.session_state.get(_JOB)
     if before is not None:
         before.leave(_reader())
-    job = trainings.ask(program(task, seed, command), _reader())
+    job = trainings.ask(program(task, seed, command, pause), _reader())
     st.session_state[_REFUSED] = job is None
     if job is not None:
         st.session_state[_JOB] = job

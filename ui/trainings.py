@@ -17,7 +17,11 @@ LONGEST = 180.0
 """Seconds that a training may take, PyTorch loaded; on an idle core it takes five at most."""
 
 
-def program(task: str, seed: int, command: Sequence[str] = COMMAND) -> Program:
+PACES = {"fast": 0.0, "slow": 0.25}
+"""Seconds that a training rests after each snapshot, by what a reader chooses; the numbers are the same."""
+
+
+def program(task: str, seed: int, command: Sequence[str] = COMMAND, pause: float = 0.0) -> Program:
     """The program that trains one model.
 
     Parameters
@@ -27,7 +31,9 @@ def program(task: str, seed: int, command: Sequence[str] = COMMAND) -> Program:
     seed : int
         Of the training.
     command : sequence of str
-        How it is started; task and seed are added.
+        How it is started; task, seed and pause are added.
+    pause : float
+        Seconds to rest after each snapshot.
 
     Returns
     -------
@@ -41,7 +47,7 @@ def program(task: str, seed: int, command: Sequence[str] = COMMAND) -> Program:
     """
     return Program(
         asks=("training", task, seed),
-        command=(*command, task, str(seed)),
+        command=(*command, task, str(seed), str(pause)),
         read=read_line,
         seconds=LONGEST,
         name="training",

@@ -1,4 +1,4 @@
-"""A training as a program of its own: ``python -m core.training.program TASK SEED``.
+"""A training as a program of its own: ``python -m core.training.program TASK SEED [PAUSE]``.
 
 Snapshots go to the standard output, a line each, as soon as they are there. In a process of its own neither its work
 nor its end touches the server: one thread, low priority, gone when it is done, when its standard input closes (whoever
@@ -8,6 +8,7 @@ started it has ended), or when it is killed.
 import os
 import sys
 import threading
+import time
 
 from core.training.runs import write_line
 from core.training.tasks import TASKS
@@ -19,7 +20,7 @@ def main(arguments: list[str]) -> int:
     Parameters
     ----------
     arguments : list of str
-        Name of a task, and a seed.
+        Name of a task, a seed, and the seconds to rest after each snapshot, so that somebody can watch.
 
     Returns
     -------
@@ -32,8 +33,10 @@ def main(arguments: list[str]) -> int:
     from core.training.loop import train  # loads PyTorch: seconds of work, at low priority already
 
     task, seed = TASKS[arguments[0]], int(arguments[1])
+    pause = float(arguments[2]) if len(arguments) > 2 else 0.0
     for shot in train(task, seed):
         print(write_line(shot, last=shot.step == task.recipe.steps), flush=True)
+        time.sleep(pause)
     return 0
 
 

@@ -71,7 +71,7 @@ CHANGED = {
         },
     ],
     "learning": [
-        {"task": "pronoun", "left_out": True, "snapshot": 13, "ending": "roomy"},
+        {"task": "pronoun", "left_out": True, "snapshot": 13, "pace": "slow", "ending": "roomy"},
         {"own": "Omar took the cat from his garden because it was hungry"},
     ],
     "practice": [{"exercise": 4, "number": 7}],

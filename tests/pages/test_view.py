@@ -269,8 +269,8 @@ CONTROLS = {
         *("context", "cache_batch", "cache_bytes"),
         *("own_layers", "own_heads", "own_kv_heads", "own_d_head"),
     },
-    ("learning", "film"): {"task", "left_out", "snapshot"},
-    ("learning", "curves"): {"task", "left_out", "snapshot"},
+    ("learning", "film"): {"task", "left_out", "snapshot", "pace"},
+    ("learning", "curves"): {"task", "left_out", "snapshot", "pace"},
     ("learning", "your own"): {"own"},
     ("learning", "not explanation"): {"ending"},
     ("practice", "exercise"): {"exercise", "number"},
@@ -431,7 +431,9 @@ MOVED = {
         "context": 128, "cache_batch": 8, "cache_bytes": 1, "own_layers": 3, "own_heads": 6, "own_kv_heads": 2,
         "own_d_head": 5,
     },
-    "learning": {"task": "mask", "left_out": True, "snapshot": 7, "own": "the cat sees", "ending": "roomy"},
+    "learning": {
+        "task": "mask", "left_out": True, "snapshot": 7, "pace": "slow", "own": "the cat sees", "ending": "roomy",
+    },
     "practice": {"exercise": 3, "number": 5},
 }  # fmt: skip
 

@@ -191,7 +191,7 @@ PAGE_LINKS = {
         "tokens": 1024, "model_width": 768, "model_heads": 12, "bytes": 4, "cost_causal": False, "context": 4096,
         "own_kv_heads": 8, "seconds": 30,
     },
-    "learning": {"task": "reverse", "left_out": False, "snapshot": 50, "own": "", "ending": "tight"},
+    "learning": {"task": "reverse", "left_out": False, "snapshot": 50, "pace": "fast", "own": "", "ending": "tight"},
     "practice": {"exercise": 0, "number": 1},
 }  # fmt: skip
 WRONG = {
@@ -228,6 +228,7 @@ WRONG = {
     "seconds": ("3600", "-1"),
     "task": ("copy", "", ["sort", "mask"]),
     "left_out": ("positions",),
+    "pace": ("slower", ""),
     "snapshot": ("51", "-1", "2.5"),
     "own": (["a", "b"], "x" * 301),
     "ending": ("new", "7"),

@@ -167,7 +167,7 @@ def test_the_rate_rises_and_falls():
 
 
 def test_the_program_tells_the_same_run():
-    shots = [runs.read_line(line) for line in _program("order-none", "0")]
+    shots = [runs.read_line(line) for line in _program("order-none", "0", "0.001")]
     assert [bool(shot.parameters) for shot in shots] == [False] * (len(shots) - 1) + [True]
     same_as_saved(film("order-none", 0, shots, last=True, machine=machine()))
 
