@@ -319,6 +319,44 @@ def softmax_and_jacobian_norm(scores: ArrayLike) -> dict[str, Floats]:
     return {"weights": torch.softmax(values, dim=-1).numpy(), "jacobian_norm": norms}
 
 
+def trained_encoder(
+    embeddings: ArrayLike, layers: Sequence[BlockParameters], n_heads: int, eps: float
+) -> dict[str, Floats]:
+    """Every head's weights in a stack of PyTorch's post-norm layers.
+
+    Parameters
+    ----------
+    embeddings : array_like of shape (position, d_model)
+        What the first layer reads.
+    layers : sequence of BlockParameters
+        All biases and shifts, or none of them.
+    n_heads : int
+        A divisor of d_model.
+    eps : float
+        Added to the variance in every norm.
+
+    Returns
+    -------
+    dict of str to ndarray
+        weights (layer, head, query, key).
+
+    Examples
+    --------
+    >>> from core.encoder_block import draw_parameters
+    >>> layers = [draw_parameters(6, 3, 10, np.random.default_rng(0))] * 2
+    >>> trained_encoder(np.ones((5, 6)), layers, 3, 1e-12)["weights"].shape
+    (2, 3, 5, 5)
+    """
+    x, weights = _tensor(embeddings)[None], []
+    for parameters in layers:
+        layer = encoder_layer(parameters, n_heads, "post")
+        layer.norm1.eps = layer.norm2.eps = eps
+        with torch.no_grad():
+            weights.append(layer.self_attn(x, x, x, average_attn_weights=False)[1][0].numpy())
+            x = layer(x)
+    return {"weights": np.stack(weights)}
+
+
 def encoder_layer(
     parameters: BlockParameters,
     n_heads: int,

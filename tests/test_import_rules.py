@@ -25,6 +25,7 @@ WITHOUT_STREAMLIT = (
     "style",
     "colours",
     "pages",
+    "real_model",
     "literal",
     "ways",
 )

@@ -204,6 +204,18 @@ PAGES = (
         ("seed",),
     ),
     Page(
+        "real_model",
+        "Inside a real model",
+        "Trained",
+        ":material/frame_inspect:",
+        "What do the heads of a trained model look at?",
+        _ATTENTION
+        | {"shown_as": "words", "ends": True, "model_layer": "3", "model_head": "1"}
+        | {"query": "3 a", "key": "5 bat"},
+        ("all heads", "one head", "named heads", "limits", "guess"),
+        ("text",),
+    ),
+    Page(
         "common_mistakes",
         "Common mistakes",
         "Practice",

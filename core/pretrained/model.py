@@ -273,6 +273,22 @@ class Reading:
         """(layer, head, query, key): every head's attention."""
         return np.stack([block.heads.weights for block in self.blocks])
 
+    @property
+    def attended(self) -> "Attended":
+        """The part of it that is small enough to keep."""
+        return Attended(self.pieces, self.embeddings, self.weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Attended:
+    """A text, what went into the first block, and every head's attention."""
+
+    pieces: Pieces
+    embeddings: Floats
+    """(position, d_model)."""
+    weights: Floats
+    """(layer, head, query, key)."""
+
 
 def embed(encoder: Encoder, ids: Sequence[int]) -> Floats:
     """Vectors that go into the first block: word, position and type of text, added and normed.
@@ -319,13 +335,35 @@ def read_text(encoder: Encoder, text: str) -> Reading:
     ------
     ValueError
         The text is too long.
+    """
+    return read_pieces(encoder, split_pieces(text, encoder.vocabulary))
+
+
+def read_pieces(encoder: Encoder, pieces: Pieces) -> Reading:
+    """Send pieces through all layers.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        From `load` or `from_full`.
+    pieces : Pieces
+        At most `MAX_PIECES`.
+
+    Returns
+    -------
+    Reading
+        Every intermediate of every layer.
+
+    Raises
+    ------
+    ValueError
+        There are too many.
 
     Notes
     -----
     Devlin et al. 2019 with the sizes of Wang et al. 2020 (MiniLM): 6 post-norm blocks of 12 heads, d_model 384, d_ff
     1536, exact GELU.
     """
-    pieces = split_pieces(text, encoder.vocabulary)
     x = embeddings = embed(encoder, pieces.ids)
     blocks = []
     for parameters in encoder.layers:
@@ -333,3 +371,31 @@ def read_text(encoder: Encoder, text: str) -> Reading:
         blocks.append(block)
         x = block.output
     return Reading(pieces, embeddings, tuple(blocks))
+
+
+def words_that_fit(words: Sequence[str], vocabulary: Mapping[str, int]) -> int:
+    """How many words of a text the model can read.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The text, split at white space.
+    vocabulary : mapping of str to int
+        Of the model.
+
+    Returns
+    -------
+    int
+        The largest number of words from the first on whose pieces, start and end included, are at most `MAX_PIECES`.
+
+    Examples
+    --------
+    >>> words_that_fit(["a"] * 200, {"[CLS]": 0, "[SEP]": 1, "a": 2})
+    126
+    """
+    room = MAX_PIECES - 2
+    for count, word in enumerate(words):
+        room -= len(split_pieces(word, vocabulary).ids) - 2
+        if room < 0:
+            return count
+    return len(words)

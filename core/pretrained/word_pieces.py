@@ -4,6 +4,8 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import regex
+
 START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 """What a model puts before and after a text, and in place of a word that its pieces cannot spell."""
 
@@ -29,6 +31,19 @@ class Pieces:
     """Which entry of `words` a piece belongs to."""
     words: tuple[str, ...]
     """Whole words and punctuation marks as they were typed, with the start and the end around them."""
+
+    @property
+    def spelled(self) -> tuple[str, ...]:
+        """Every entry of `words` as the model spells it: its pieces joined."""
+        joined = [""] * len(self.words)
+        for word, name in zip(self.word_of, self.names, strict=True):
+            joined[word] += name.removeprefix("##")
+        return tuple(joined)
+
+    @property
+    def foreign(self) -> tuple[str, ...]:
+        """Words as typed with a letter of another alphabet than the Latin one."""
+        return tuple(word for word in self.words if regex.search(r"[^\P{L}\p{Latin}]", word))
 
     @property
     def unknown(self) -> tuple[str, ...]:

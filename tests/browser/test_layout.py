@@ -61,6 +61,8 @@ def first_pictures(tab: Dashboard, path: str) -> list[Locator]:
         return [tab.chart_named("weights at step 300"), tab.chart_named("Loss over 300 steps")]
     if path == "cost":
         return [tab.chart_named("Work of each part of a block")]
+    if path == "real_model":
+        return [tab.chart_named("Weights of 6 × 12 heads"), tab.chart("layer 3, head 1 (7 × 7)")]
     if path == "practice":
         return [tab.chart("weights (4 × 4)"), tab.page.get_by_role("button", name="Check", exact=True)]
     if path == "common_mistakes":

@@ -182,6 +182,7 @@ CALLS = {
     "torch_reference.stack_curves": (X, [PLAIN], 1, X),
     "torch_reference.recurrent_jacobians": (X, NETWORK, (0, 1)),
     "torch_reference.softmax_and_jacobian_norm": (X,),
+    "torch_reference.trained_encoder": (X, [PARAMETERS], 1, 1e-12),
     "waiting.count_attention": (X, W[0], W[0], W[0]),
     "waiting.count_recurrence": (X, NETWORK),
 }

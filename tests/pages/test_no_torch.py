@@ -36,6 +36,7 @@ WITHOUT = (
     "kv_cache",
     "cost",
     "learning",
+    "real_model",
     "common_mistakes",
     "practice",
 )

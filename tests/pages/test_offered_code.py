@@ -71,6 +71,10 @@ def draw_settings(page, rng, sentence):
         # Narrow: the widest take a second each, and several runs of the layers are what is tested.
         shared["d"] = number(1, 9)
         return shared | sides | {"new_words": n_new, "decoder_layers": n_layers} | where | second
+    if page == "real_model":
+        place = {"model_layer": number(0, 5), "model_head": number(0, 11)}
+        shown = {"shown_as": one_of(("words", "pieces")), "ends": one_of((True, False))}
+        return {"text": sentence} | sides | place | shown
     if page == "encoder_block":
         return shared | sides | {"norm": one_of(("pre", "post")), "activation": one_of(("gelu", "relu"))}
     if page == "stack":

@@ -11,6 +11,7 @@ from core.attention_jacobian import ask_last, last_output_jacobian
 from core.common_mistakes import MISTAKES, make
 from core.examples import ORDER_WORDS, draw_example, draw_position_embedding, draw_recurrence, draw_stack
 from core.positions import rotate, sinusoidal_encoding
+from core.pretrained.model import load, read_text, words_that_fit
 from core.recurrence import last_state_jacobians, recurrent_states
 from core.stack import Parts
 from tests.pages.reading import ROOT, bodies, change, open_page, plain, run, texts
@@ -336,7 +337,26 @@ def without_it(link):
     return "yes" if accuracy[-1] >= 0.95 else "no", f"At the end of its training {accuracy[-1]:.2f} are right."
 
 
+def weights_on_start(link):
+    """(layer, head): mean weight that the words' pieces give to the start."""
+    link = LESSON | link
+    words, encoder = link["text"].split(), load()
+    text = " ".join(words[: words_that_fit(words, encoder.vocabulary)])
+    return read_text(encoder, text).weights[:, :, 1:-1, 0].mean(axis=-1)
+
+
+def resting(link):
+    shares = weights_on_start(link)
+    return float(shares.mean()), f"In {np.count_nonzero(shares > 0.5)} of the 72 heads it is more than half"
+
+
+def layer_resting(link):
+    shares = weights_on_start(link).mean(axis=1)
+    return str(int(shares.argmax())), ", ".join(f"{share:.2f}" for share in shares)
+
+
 QUESTIONS = {
+    "real_model": {"resting": resting, "layer_resting": layer_resting},
     "home": {"equal_shares": equal_shares, "other_heads": other_heads},
     "why_attention": {"one_percent": one_percent, "waiting": waiting},
     "query_key_value": {"unscaled": unscaled, "reversed": reversed_sentence},
@@ -351,6 +371,12 @@ QUESTIONS = {
     "common_mistakes": {"rows": rows_of_a_mistake, "survive": survivors},
 }
 OWN_SETTINGS = {
+    "real_model": {
+        "lesson": {},
+        "one word": SETTINGS["one word"],
+        "too long": {"text": " ".join(f"w{i}" for i in range(64)), "shown_as": "pieces"},
+        "without the ends": {"text": "the cat saw the dog", "ends": "false", "query": "2 saw"},
+    },
     "why_attention": {
         "lesson": {},
         "other": {"text": "the cat saw the dog", "d": "7", "heads": "3", "seed": "11", "radius": "0.5"},
@@ -498,6 +524,8 @@ def test_close_is_a_twentieth_of_the_slider(guess, verdict):
 
 
 CHANGES = {
+    "resting": [{"text": "one two"}],
+    "layer_resting": [{"text": "one two"}],
     "equal_shares": [{"query": 2}, {"head": 1}, {"text": "one two"}],
     "other_heads": [{"query": 2}, {"head": 1}, {"seed": 3}, {"heads": 5}, {"text": "one two"}],
     "one_percent": [{"radius": 1}, {"as_elsewhere": True}, {"seed": 3}, {"text": "one two"}],

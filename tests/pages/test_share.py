@@ -74,6 +74,10 @@ CHANGED = {
         {"task": "pronoun", "left_out": True, "snapshot": 13, "pace": "slow", "ending": "roomy"},
         {"own": "Omar took the cat from his garden because it was hungry"},
     ],
+    "real_model": [
+        {"shown_as": "pieces", "ends": False, "model_layer": 1, "model_head": 7},
+        {"query": 2, "key": 1},
+    ],
     "practice": [{"exercise": 4, "number": 7}],
 }
 """Every control of every page at a value that is not its default; what appears only then in a second part."""
@@ -269,7 +273,7 @@ def test_code_of_what_is_on_the_screen_can_be_taken_home(name, records):
     own, twin = (scripts.compose(scripts.read_source(name, torch=torch), record.code) for torch in (False, True))
     assert [block.value for block in at.code] == [own.strip(), twin.strip()]
     assert ('words = ["the", "cat", "saw", "the", "dog"]' in own) == (
-        name not in ("parameter_count", "cost", "learning", "practice")
+        name not in ("parameter_count", "cost", "learning", "real_model", "practice")
     )
     assert at.selectbox(key="take_matrix").options == list(record.matrices)
     assert at.selectbox(key="take_figure").options == [figure.name for figure in record.figures]

@@ -22,6 +22,7 @@ COMPARED = {
     "three_shapes": "cross_attention",
     "kv_cache": "decoder_states",
     "learning": "trained_model",
+    "real_model": "trained_encoder",
     "common_mistakes": "attention",
 }
 """Page to the function of `core.torch_reference` that it asks."""

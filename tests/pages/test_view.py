@@ -245,6 +245,13 @@ CHARTS = {
         "not explanation": ["What “it” looks at in the model of seed 2", "What “it” looks at in the model of seed 9"],
         "guess": [],
     },
+    "real_model": {
+        "all heads": ["Weights of 6 × 12 heads for"],
+        "one head": ["Weights of layer 3, head 1"],
+        "named heads": [],
+        "limits": [],
+        "guess": [],
+    },
     "practice": {"exercise": ["weights"]},
     "common_mistakes": {"mistake": ["as it runs, no scale", "done right, no scale"], "guess": []},
 }
@@ -274,6 +281,10 @@ CONTROLS = {
     ("learning", "your own"): {"own"},
     ("learning", "not explanation"): {"ending"},
     ("practice", "exercise"): {"exercise", "number"},
+    **{
+        ("real_model", step): {"shown_as", "ends", "model_layer", "model_head", "query", "key"}
+        for step in ("all heads", "one head")
+    },
     **{
         ("multi_head", step): {"head", "query", "key", "entry"}
         for step in ("heads", "join", "average", "one wide head", "wrong split")
@@ -434,6 +445,7 @@ MOVED = {
     "learning": {
         "task": "mask", "left_out": True, "snapshot": 7, "pace": "slow", "own": "the cat sees", "ending": "roomy",
     },
+    "real_model": {"shown_as": "pieces", "ends": False, "model_layer": 1, "model_head": 7, "query": 2, "key": 1},
     "practice": {"exercise": 3, "number": 5},
 }  # fmt: skip
 
@@ -509,6 +521,7 @@ STATES = {
     "three_shapes, decoder": {"shape": "decoder", "decoder_mask": "window-1~AD~CC", "query": "1 cat", "key": "3 the"},
     "home": {"head": "2"},
     "scaling_sweep": {"keys": "8"},
+    "real_model": {"model_layer": "1", "model_head": "7", "query": "3 saw", "key": "1 the"},
     "parameter_count": {"d_ff": "101"},
     "cost": {"tokens": "64"},
     "learning": {"task": "pronoun", "snapshot": "20"},
@@ -595,6 +608,7 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
         "stack": 0,
         "cost": 0,
         "learning": 6,
+        "real_model": 1,
         "causal_mask": 8,
         "query_key_value": 11,
         "practice": 2,
@@ -606,6 +620,7 @@ def test_every_matrix_with_queries_in_columns_is_the_transpose(state):
 
 TABLES = {
     "learning": ("learning_numbers", "shares of the answers"),
+    "real_model": ("real_numbers", "weights as shown"),
     "home": ("home_numbers", "weights of this head"),
     "why_attention": ("why_numbers", "what each word moves"),
     "query_key_value": ("qkv_numbers", "Q"),
@@ -629,7 +644,7 @@ def test_the_table_behind_the_pictures_is_turned_and_the_code_says_so(name, reco
     kept = records[-1].matrices[matrix][0]
     turned = numbers(open_page(name, queries_in="columns", **SENTENCE), key, matrix)
     assert np.array_equal(turned.to_numpy(), table.to_numpy().T)
-    assert len({*table.shape}) == 2 or name in ("home", "practice")
+    assert len({*table.shape}) == 2 or name in ("home", "practice", "real_model")
     assert (list(turned.index), list(turned.columns)) == (list(table.columns), list(table.index))
     record = records[-1]
     assert np.array_equal(record.matrices[matrix][0], kept), "the files stay as in the code"

@@ -192,6 +192,7 @@ PAGE_LINKS = {
         "own_kv_heads": 8, "seconds": 30,
     },
     "learning": {"task": "reverse", "left_out": False, "snapshot": 50, "pace": "fast", "own": "", "ending": "tight"},
+    "real_model": {"shown_as": "words", "ends": True, "model_layer": 3},
     "practice": {"exercise": 0, "number": 1},
 }  # fmt: skip
 WRONG = {
@@ -232,6 +233,9 @@ WRONG = {
     "snapshot": ("51", "-1", "2.5"),
     "own": (["a", "b"], "x" * 301),
     "ending": ("new", "7"),
+    "shown_as": ("letters", ""),
+    "ends": ("maybe",),
+    "model_layer": ("6", "-1"),
     "exercise": ("poetry", "0", ["score", "softmax"]),
     "number": ("0", "1000", "2.5", ""),
 }
@@ -249,6 +253,11 @@ def test_a_wrong_page_parameter_leaves_the_default_and_is_named(name, key, value
 
 
 GOOD_LINKS = [
+    (
+        "real_model",
+        {"shown_as": "pieces", "ends": "false", "model_layer": "0", "query": "1 ##era"},
+        {"shown_as": "pieces", "ends": False, "model_layer": 0, "query": 1},
+    ),
     ("home", {"head": "1", "query": "2 a"}, {"head": 1, "query": 2}),
     ("query_key_value", {"head": "1", "query": "2 a", "key": "0 Meera"}, {"head": 1, "query": 2, "key": 0}),
     ("scaling_sweep", {"keys": "8", "draws": "50"}, {"keys": 8, "draws": 50}),
@@ -369,6 +378,7 @@ CHANGES = {
     "stack": {"depth": 7, "stack_width": 1, "matrix": 2, "activation": "relu", "keep_skip": False},
     "common_mistakes": {"mistake": 6, "made": False, "head": 1, "query": 2, "key": 1},
     "kv_cache": {"new_words": 7, "decoder_layers": 3, "layer": 0, "head": 1, "key": 5, "cross": True, "source": "er"},
+    "real_model": {"shown_as": "pieces", "ends": False, "model_layer": 1, "model_head": 7, "query": 2, "key": 4},
     "encoder_block": {"word": 3, "entry": 5, "unit": 13, "norm": "post", "activation": "relu"},
     "three_shapes": {
         "target": "ek balla",
@@ -406,6 +416,8 @@ LESSON = {
         "text": "dog bites the man", "d": 4, "heads": 2, "seed": 3,
         "head": 0, "order": "3 1 2 0", "positions": "sinusoidal",
     },
+    "real_model": DEFAULTS
+    | {"shown_as": "words", "ends": True, "model_layer": 3, "model_head": 1, "query": 3, "key": 5},
     "multi_head": DEFAULTS | {"head": 0, "query": 0, "key": 3, "entry": 0},
     "encoder_block": DEFAULTS | {"word": 0, "entry": 0, "unit": 0, "norm": "pre", "activation": "gelu", "factor": 1},
     "stack": DEFAULTS | {

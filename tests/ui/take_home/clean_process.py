@@ -10,6 +10,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
+from core.pretrained.model import FOLDER
+
 _SERVER = r"""
 import gc, json, os, sys, tempfile, traceback
 
@@ -81,6 +83,7 @@ def run_all(codes: Sequence[str], imports: Sequence[str] = ("numpy",)) -> list[s
         A program failed; its traceback is in the message.
     """
     with tempfile.TemporaryDirectory() as folder:
+        _put_model_beside(folder)
         server = subprocess.run(
             [sys.executable, "-I", "-c", _SERVER],
             input=json.dumps([list(codes), list(imports), 2]),
@@ -117,6 +120,7 @@ def run_file(code: str) -> str:
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "program.py")
+        _put_model_beside(folder)
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             file.write(code)
         run = subprocess.run(
@@ -124,6 +128,11 @@ def run_file(code: str) -> str:
         )
     assert run.returncode == 0, run.stderr
     return run.stdout
+
+
+def _put_model_beside(folder: str) -> None:
+    """What the program of the trained model asks its reader to do; the others do not know of it."""
+    os.symlink(FOLDER, os.path.join(folder, "model"))
 
 
 def _environment(folder: str) -> dict[str, str]:

@@ -37,6 +37,9 @@ from core.order import default_order, run_two_orders
 from core.parameter_count import encoder_block_parameters
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
 from core.practice import kinds
+from core.pretrained.joining import join_words, leave_out_ends
+from core.pretrained.model import load, read_pieces
+from core.pretrained.word_pieces import Pieces
 from core.recurrence import last_state_influence, recurrent_states
 from core.scaling import SWEEP_DIMS, single_draws, sweep
 from core.shapes import PARTS, draw_shape, reach_of, sentences
@@ -565,6 +568,23 @@ def common_mistakes(values):
     return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
 
 
+def real_model(values):
+    names = values["pieces"]
+    word_of = np.cumsum([not name.startswith("##") for name in names]) - 1
+    words = tuple("".join(names[i].removeprefix("##") for i in np.flatnonzero(word_of == w)) for w in set(word_of))
+    encoder = load()
+    pieces = Pieces(tuple(names), tuple(encoder.vocabulary[name] for name in names), tuple(word_of), words)
+    weights = read_pieces(encoder, pieces).weights[values["layer"], values["head"]]
+    shown, of_shown = (join_words(weights, word_of), words) if values["whole_words"] else (weights, names)
+    if not values["with_ends"]:
+        shown, of_shown = leave_out_ends(shown), of_shown[1:-1]
+    turned, blocks = values["queries_in"] == "columns", {"weights of the pieces": (weights, names)}
+    return {
+        name: matrix(array, ("query", name_words(of)), ("key", name_words(of)), turned)
+        for name, (array, of) in (blocks | {"weights as shown": (shown, of_shown)}).items()
+    }
+
+
 EXPECTED = {
     "home": home,
     "why_attention": why_attention,
@@ -581,5 +601,6 @@ EXPECTED = {
     "cost": cost,
     "learning": learning,
     "practice": practice_page,
+    "real_model": real_model,
     "common_mistakes": common_mistakes,
 }

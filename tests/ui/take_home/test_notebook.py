@@ -58,7 +58,8 @@ def test_title_of_a_figure_is_literal():
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in scripts.PAGES if page not in ("parameter_count", "cost", "learning", "practice")]
+    "page",
+    [page for page in scripts.PAGES if page not in ("parameter_count", "cost", "learning", "real_model", "practice")],
 )
 def test_words_of_the_reader_stand_in_code_only(page):
     file = built(page, words=WORDS)

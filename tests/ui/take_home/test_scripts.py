@@ -29,7 +29,7 @@ SENTENCES = (
     "She said \"it's 5\n o'clock\" 👩‍👩‍👧",
     "क्या आपके पास",
 )
-WITHOUT_WORDS = ("parameter_count", "cost", "learning", "practice")
+WITHOUT_WORDS = ("parameter_count", "cost", "learning", "real_model", "practice")
 TINY = '"Tiny: words."\n\n# %%\nwords = ["a"]  # ünd  more\nby = "b"\n\n# %%\nprint(words, by)\n'
 
 
@@ -95,6 +95,11 @@ def draw_settings(page, rng, sentence):
         shared["d_head"] = number(1, 9)
         second = {"source": one_of([], ["Hund"], ["क्या", '"it\'s"', "x"])}
         return shared | head | turned | where | second | {"n_new": n_new, "n_layers": n_layers}
+    if page == "real_model":
+        pieces = one_of(["the", "cat", "saw", "the", "dog"], ["me", "##era", "'", "s", "na", "##ive", "cat"], ["[UNK]"])
+        place = {"layer": number(0, 5), "head": number(0, 11)}
+        switches = {"whole_words": one_of(True, False), "with_ends": one_of(True, False)}
+        return {"pieces": ["[CLS]", *pieces, "[SEP]"]} | place | switches | turned
     if page == "scaling_sweep":
         dims = [int(d) for d in SWEEP_DIMS if one_of(True, False)]
         return shared | turned | {"n_keys": one_of(2, 3, 5, 8, 16), "n_draws": 50, "dims": dims}
@@ -267,6 +272,10 @@ def test_words_that_break_lines_are_printed_as_escapes_and_keep_their_vectors(pa
 
 MANY, ONE = {"words": ["word"] * 64, "d_head": 64, "n_heads": 12}, {"words": ["a"], "d_head": 1, "n_heads": 1}
 EXTREMES = {
+    "real_model": [
+        {"pieces": ["[CLS]", *["the"] * 126, "[SEP]"], "layer": 5},
+        {"pieces": ["[CLS]", "a", "[SEP]"], "layer": 0, "with_ends": False},
+    ],
     "home": [MANY, ONE],
     "why_attention": [MANY | {"d_head": 7}, ONE | {"query": 0}],
     "query_key_value": [MANY, ONE | {"key": 0}],
