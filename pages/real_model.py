@@ -1,5 +1,8 @@
 """Inside a real model: all heads of a trained encoder on the reader's sentence, one of them large, some with names."""
 
+from collections.abc import Callable
+
+import numpy as np
 import streamlit as st
 
 from core.agreement import Agreement, compare
@@ -19,9 +22,10 @@ from core.pretrained.table import measured
 from core.softmax import Floats
 from ui import controls, draw, frame, matrices, questions, real_model, steps, torch_check, view
 from ui.charts import heads
-from ui.charts.heat_map import Panel, word_axis
+from ui.charts.heat_map import Panel, named_axis, word_axis
 from ui.charts.picture import matrix_picture
 from ui.matrices import Follow, Matrix
+from ui.take_home.figures import HEADS_KEY
 
 TOKENS = ("words", "pieces")
 INTERACTIVE_UP_TO = 80
@@ -96,11 +100,15 @@ called = named.get((layer, head), "")
 slide = view.now().presenting
 
 
-def pick_head() -> None:
-    """Take a clicked head over."""
-    cells = st.session_state["all_heads"]["selection"].get(heads.PICK, [])
-    if cells:
-        controls.take({"model_layer": str(int(cells[0]["layer"])), "model_head": str(int(cells[0]["head"]))})
+def picker(chart: str) -> Callable[[], None]:
+    """Takes the head over that was clicked in a chart."""
+
+    def pick() -> None:
+        cells = st.session_state[chart]["selection"].get(heads.PICK, [])
+        if cells:
+            controls.take({"model_layer": str(int(cells[0]["layer"])), "model_head": str(int(cells[0]["head"]))})
+
+    return pick
 
 
 dark = st.context.theme.type == "dark"
@@ -113,7 +121,7 @@ with overview, steps.section("all heads"):
         key="all_heads",
         alt=f"Weights of {N_LAYERS} × {N_HEADS} heads for {len(names)} tokens, each a small matrix; the picked one is "
         f"layer {layer}, head {head}",
-        on_pick=pick_head,
+        on_pick=picker("all_heads"),
         picks=heads.PICK,
         grow=1.0,
     )
@@ -139,7 +147,7 @@ with large, steps.section("one head"):
     else:
         matrices.show(
             Matrix(of_head, one, queries, keys, ramp="weights", picked=[(query, key)]),
-            Panel(height=min(34.0, (185 if slide else 330) / len(names))),
+            Panel(height=min(34.0, (165 if slide else 330) / len(names))),
             key="one_head",
             alt=alt,
             follow=Follow("query", "key"),
@@ -151,7 +159,7 @@ with large, steps.section("one head"):
 frame.provenance(
     "All 22.6 million numbers are <b>trained</b> (all-MiniLM-L6-v2, Apache-2.0, rounded; not by us); the weights are "
     "<b>computed</b> from your sentence by the same functions as on the other pages. d, heads and seed of the sidebar "
-    "change nothing here. Whole words: weights on the pieces of a word added, rows of its pieces averaged. "
+    "change nothing here. Words: weights on the pieces of a word added, rows of its pieces averaged. "
     "Without [CLS] and [SEP]: the rest of each row brought back to 1."
 )
 
@@ -163,11 +171,41 @@ with steps.section(steps.PAGE_ONLY), st.container(horizontal=True, vertical_alig
 
 with steps.section("named heads"):
     frame.subheading("Heads with a name, measured")
-    st.html(real_model.heads_measured(table, (layer, head)))
+    draw.chart(
+        heads.scores_table(table.patterns, (layer, head)),
+        heads.scores_chart(len(table.patterns)),
+        name="named heads",
+        key="named_heads",
+        alt=f"What {len(table.patterns)} named heads find, from {min(p.hit for p in table.patterns):.2f} to "
+        f"{max(p.hit for p in table.patterns):.2f} of their cases, beside the best fixed distance",
+        on_pick=picker("named_heads"),
+        picks=heads.PICK,
+        grow=1.5,
+        legend=HEADS_KEY,
+    )
+    st.html(real_model.scores_legend())
     with steps.section(steps.PAGE_ONLY):
+        st.html(real_model.heads_measured(table, (layer, head)))
         st.html(real_model.how_measured(table))
 with steps.section("limits"):
     frame.subheading("What it does not do, and where weight rests")
+    pair = [read(tuple(sentence.split())) for sentence in real_model.PAIR]
+    spelled = [found.pieces.spelled for found in pair]
+    it = spelled[0].index("it") - 1
+    rows = np.stack([shown_weights(found, joined=True, ends=False)[3, 1, it] for found in pair])
+    both = tuple(old if old == other else f"{old}/{other}" for old, other in zip(*spelled, strict=True))[1:-1]
+    matrices.show(
+        Matrix(
+            "“it” in head 3.1, without [CLS]",
+            rows,
+            named_axis("query", ("it … new", "it … empty")),
+            word_axis("key", both),
+            ramp="weights",
+        ),
+        Panel(height=34.0),
+        key="it_rows",
+        alt="What “it” looks at when the bat is new and when the bag is empty",
+    )
     st.html(real_model.limits_said(table))
     st.html(real_model.rests_said(table))
     st.html(real_model.rounding_said(table))

@@ -8,13 +8,16 @@ from core.pretrained.word_pieces import Pieces
 from core.softmax import Floats
 from ui.literal import literal
 
+PAIR = ("Meera put the bat in her bag because it was new .", "Meera put the bat in her bag because it was empty .")
+"""The same but for the word that decides what "it" means."""
+
 SENTENCES: Mapping[str, tuple[str, tuple[int, int]]] = {
     "Mary … she": ("Mary called John when she arrived .", (1, 3)),
     "Mary … he": ("Mary called John when he arrived .", (1, 3)),
     "two dogs": ("the dog saw another dog in the park .", (2, 9)),
     "the … fence": ("she painted the long wooden fence .", (3, 1)),
-    "it was new": ("Meera put the bat in her bag because it was new .", (3, 1)),
-    "it was empty": ("Meera put the bat in her bag because it was empty .", (3, 1)),
+    "… new": (PAIR[0], (3, 1)),
+    "… empty": (PAIR[1], (3, 1)),
 }
 """Sentences that show something, with the head that shows it, by what their button says."""
 
@@ -147,6 +150,21 @@ def _row(pattern: Pattern, picked: bool) -> str:
     mark = ' class="picked"' if picked else ""
     return (
         f"<tr{mark}><td>{pattern.name}</td><td>{pattern.layer}.{pattern.head}</td><td>{pattern.cases}</td>{cells}</tr>"
+    )
+
+
+def scores_legend() -> str:
+    """What the marks of the chart mean.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    return (
+        '<p class="quiet"><b class="scaled">●</b> found by the head, as <i>layer.head</i> · '
+        '<b class="unscaled">▮</b> found by always looking at the best distance. The head that is shown is orange; '
+        "click a line to see another one.</p>"
     )
 
 

@@ -177,7 +177,7 @@ def test_the_offered_sentences_show_what_they_are_offered_for():
     she, he = row(offered["Mary … she"], 1, 3, "she"), row(offered["Mary … he"], 1, 3, "he")
     assert she["mary"] > 0.4 > 3 * she["john"]
     assert he["john"] / he["mary"] > 5 * she["john"] / she["mary"]
-    for label in ("it was new", "it was empty"):
+    for label in ("… new", "… empty"):
         it = row(offered[label], 3, 1, "it")
         assert it["bat"] > 0.6 > 3 * it["bag"], "it does not flip, and the page says so"
     the = row(offered["the … fence"], 3, 1, "the")
@@ -196,6 +196,22 @@ def test_every_figure_of_the_table_is_the_measured_one():
     limits = said(at, "Grammar, not knowledge")
     assert f"heads is right in {table.limit.best_of_all_heads:.2f} , and" in " ".join(limits.split())
     assert f"by {table.largest_gap:.3f} at most" in said(at, "Rounded.")
+
+
+def test_the_bat_stays_the_bat():
+    rows = matrix(open_page("real_model", text="dog"), "What “it” looks at")
+    for found, sentence in zip(rows, real_model.PAIR, strict=True):
+        it = row(sentence, 3, 1, "it")
+        assert found[3] == pytest.approx(it["bat"] / (1 - it["[CLS]"] - it["[SEP]"]))
+        assert found.argmax() == 3
+
+
+def test_the_chart_of_named_heads_holds_the_table():
+    frame = chart(open_page("real_model", model_layer="1", model_head="3"), "What 10 named heads find")
+    patterns = measured().patterns
+    assert frame.found.tolist() == [pattern.hit for pattern in patterns]
+    assert frame.distance.tolist() == [pattern.distance for pattern in patterns]
+    assert frame.pattern[frame.picked].tolist() == ["pronoun to the one meant, 1.3"]
 
 
 def test_words_of_the_reader_stay_words():

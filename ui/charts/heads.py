@@ -3,7 +3,7 @@
 import base64
 import functools
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import altair as alt
@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
+from core.pretrained.table import Pattern
 from core.softmax import Floats
 from ui.charts.specifications import Spec, stretching
-from ui.charts.theme import TEXT, expression, themed
-from ui.colours import PAGE, PICKED, WEIGHTS
+from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
+from ui.colours import NEUTRAL, PAGE, PICKED, SCALED, UNSCALED, WEIGHTS
 
 PICK = "head"
 """Name of the selection that a click makes."""
@@ -153,4 +154,93 @@ def heads_chart(n_layers: int, n_heads: int, height: int = 330) -> Spec:
         fill=None, stroke=themed(PICKED), strokeWidth=3, tooltip=None
     )
     chart = alt.layer(picture, touch, frame.encode(x=x, y=y)).properties(width="container", height=height)
+    return stretching(chart)
+
+
+def scores_table(patterns: Sequence[Pattern], picked: tuple[int, int]) -> pd.DataFrame:
+    """One row a measured pattern, for `scores_chart`.
+
+    Parameters
+    ----------
+    patterns : sequence of Pattern
+        From the measured table.
+    picked : tuple of int
+        Layer and head that stand out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        position, pattern, layer, head, found, distance, mass, picked.
+
+    Examples
+    --------
+    >>> one = Pattern("next word", 1, 8, 183, 1.0, 1.0, 0.6, 0.99, None, None, 0.6, 0.99)
+    >>> scores_table([one], (1, 8))[["pattern", "found", "picked"]].to_numpy().tolist()
+    [['next word, 1.8', 0.99, True]]
+    """
+    columns = ["position", "pattern", "layer", "head", "found", "distance", "mass", "picked"]
+    rows = [
+        (
+            place,
+            f"{p.name}, {p.layer}.{p.head}",
+            p.layer,
+            p.head,
+            p.hit,
+            p.distance,
+            p.mass,
+            (p.layer, p.head) == picked,
+        )
+        for place, p in enumerate(patterns)
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@functools.lru_cache(maxsize=4)
+def scores_chart(n_patterns: int) -> Spec:
+    """What each named head finds beside what the best fixed distance would find; a click shows the head.
+
+    Parameters
+    ----------
+    n_patterns : int
+        At least 1.
+
+    Returns
+    -------
+    dict
+        Specification for `scores_table`, without data.
+
+    Examples
+    --------
+    >>> [layer["mark"]["type"] for layer in scores_chart(10)["layer"]]
+    ['rule', 'tick', 'point', 'rect']
+    """
+    base = alt.Chart()
+    # The identical sort in every layer: where one lacks it, Vega falls back to the alphabet.
+    sort = alt.EncodingSortField(field="position", op="min", order="ascending")
+    names = axis_of(None, grid=False, ticks=False, domain=False, labelLimit=320, labelOverlap=False)
+    y = alt.Y(field="pattern", type="nominal", sort=sort, axis=names)
+    scale = alt.Scale(domain=[0, 1])
+
+    def x(field: str) -> alt.X:
+        shares = axis_of("share of the cases", grid=True, format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+        return alt.X(field=field, type="quantitative", scale=scale, axis=shares)
+
+    tooltip = [
+        alt.Tooltip(field="pattern", type="nominal"),
+        alt.Tooltip(field="found", type="quantitative", format=".6f"),
+        alt.Tooltip(field="distance", type="quantitative", format=".6f", title="by the best distance"),
+        alt.Tooltip(field="mass", type="quantitative", format=".6f", title="mean weight"),
+    ]
+    ink = f"datum.picked ? ({DARK} ? '{PICKED.dark}' : '{PICKED.light}') : ({DARK} ? '{SCALED.dark}' : "
+    between = base.mark_rule(stroke=themed(NEUTRAL), strokeWidth=1, tooltip=None)
+    tick = base.mark_tick(color=themed(UNSCALED), thickness=3, size=16, tooltip=None)
+    point = base.mark_point(filled=True, size=110, opacity=1, fill=expression(f"{ink}'{SCALED.light}')"), tooltip=None)
+    touch = base.mark_rect(opacity=0, cursor="pointer", x=0, x2=expression("width"))
+    touch = touch.add_params(alt.selection_point(name=PICK, fields=["layer", "head"], on="click", clear="dblclick"))
+    chart = alt.layer(
+        between.encode(y=y, x=x("distance"), x2=alt.X2(field="found")),
+        tick.encode(y=y, x=x("distance")),
+        point.encode(y=y, x=x("found")),
+        touch.encode(y=y, tooltip=tooltip),
+    ).properties(width="container", height=27 * n_patterns)
     return stretching(chart)

@@ -107,6 +107,9 @@ LEARNING_KEY["loss"] += LEARNING_KEY["share"][-1:]
 GROWTH_KEY = (Swatch(GUESS, UNSCALED, (5, 3)), Swatch(TRUE, SCALED, ()))
 """For `ui.charts.growth.growth_chart`."""
 
+HEADS_KEY = (Swatch("found by the head", SCALED), Swatch("found by the best distance", UNSCALED))
+"""For `ui.charts.heads.scores_chart`."""
+
 REACH_KEY = (Swatch(MODELS[0], NEUTRAL, (6, 4)), Swatch(MODELS[1], SCALED, ()))
 """For the charts of `ui.charts.reach`."""
 
