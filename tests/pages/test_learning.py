@@ -222,6 +222,7 @@ def test_progress_and_pictures_are_seen_while_it_runs_and_stop_ends_it(server):
     press(at, "Stop")
     wait(at, has_button("Train, seed 7"))
     assert said(at, "Stopped at step 114 of 300.")
+    assert chart(at, "weights at step 114,") is not None, "what was learned until then stays"
     assert notice_lines(at) == ["Stopped: what was learned until then is kept on this page."]
     assert "Without positions: 0.50" in look_for(at)
 
@@ -248,6 +249,21 @@ def test_others_wait_visibly_and_a_full_queue_says_so(server):
     late = press(open_page("learning", seed="9"), "Train, seed 9")
     assert any("3 are waiting already" in line for line in notice_lines(late))
     assert has_button("Train, seed 9")(late)
+
+
+def test_a_slide_shows_the_part_of_a_training_that_is_its_own(server):
+    server(shots("order", 20, last=False), "time.sleep(600)")
+    at = press(open_page("learning", task="order", seed="7", present="1", step="film"), "Train, seed 7")
+    at = wait(at, lambda at: any("Step 114" in bar.proto.text for bar in at.get("progress")))
+    assert [name.split(",")[0] for name, _ in charts(at)] == ["weights at step 114"]
+    press(at, "Next")
+    names = [name for name, _ in charts(press(at, "Back"))]
+    assert [name.split(",")[0] for name in names] == ["weights at step 114"]
+    press(at, "Back")
+    assert sorted(name.split(":")[0] for name, _ in charts(at)) == [
+        "Loss over 114 steps",
+        "Right answers over 114 steps",
+    ]
 
 
 def test_another_task_can_be_looked_at_meanwhile(server):
