@@ -5,8 +5,10 @@ import streamlit as st
 from core.agreement import Agreement, compare
 from core.attention import self_attention
 from core.examples import draw_example
+from core.pretrained.model import N_HEADS, N_LAYERS, one_head, words_that_fit
+from core.settings import MAX_WORDS
 from core.softmax import softmax
-from ui import controls, frame, questions, shown, steps, torch_check, view
+from ui import controls, frame, questions, shown, steps, torch_check, trained_encoder, view
 from ui.charts.heat_map import position_axis, word_axis
 from ui.derivation import Cell, Derivation
 from ui.literal import literal
@@ -18,14 +20,47 @@ checked = frame.heading(
 )
 settings = controls.settings()
 words = controls.need_words()
-n, d, d_model = len(words), settings.d_head, settings.d_model
-
-example = draw_example(words, d, settings.n_heads, settings.seed)
+# The switch stands under the pictures, and decides what is in them.
+above, below = st.container(), st.container()
+layer = 0
+with below, steps.section(steps.PAGE_ONLY), st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    trained = controls.switch(
+        "A head of a trained model",
+        "trained",
+        False,
+        help="all-MiniLM-L6-v2, the model of “Inside a real model”: what one of its layers reads of your sentence, "
+        "and the W_q, W_k and W_v of one of its heads.",
+    )
+    if trained:
+        layer = controls.pick("layer", tuple(str(number) for number in range(N_LAYERS)), "of_layer", 3, width=72)
+typed = words
+if trained:
+    n_read = words_that_fit(words, trained_encoder.encoder().vocabulary, MAX_WORDS)
+    if n_read == 0:
+        st.info(
+            f"With a trained head this page shows at most {MAX_WORDS} word pieces, and the first word alone has more. "
+            "Please type shorter words."
+        )
+        raise controls.PageEnds
+    if n_read < len(words):
+        controls.notice(
+            f"With a trained head this page shows at most {MAX_WORDS} word pieces, start and end included: the first "
+            f"{n_read} of {len(words)} words."
+        )
+    words, read = trained_encoder.layer_input(words[:n_read], layer)
+n = len(words)
 queries, keys, positions = word_axis("query", words), word_axis("key", words), word_axis("word", words)
-features, inputs = position_axis("feature", d, "d"), position_axis("input feature", d_model, "d_model")
 
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    head = controls.pick("head", controls.head_labels(), "head", width=80)
+with above, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    heads = tuple(str(number) for number in range(N_HEADS)) if trained else controls.head_labels()
+    head = controls.pick("head", heads, "head", width=80)
+    if trained:
+        x, w = one_head(read, trained_encoder.parameters_of(layer), head)
+    else:
+        example = draw_example(words, settings.d_head, settings.n_heads, settings.seed)
+        x, w = example.x, {"Q": example.w_q[head], "K": example.w_k[head], "V": example.w_v[head]}
+    d = w["Q"].shape[1]
+    features, inputs = position_axis("feature", d, "d"), position_axis("input feature", x.shape[1], "d_model")
     query = controls.pick('<b class="query">query</b>', queries.names, "query", width=150)
     key = controls.pick('<b class="key">key</b>', keys.names, "key", default=3, width=150)
     feature = controls.pick('<b class="feature">feature</b>', features.names, "feature", width=80)
@@ -33,21 +68,24 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         steps.bar(DERIVATION)
 step = shown.now().step
 
-w = {"Q": example.w_q[head], "K": example.w_k[head], "V": example.w_v[head]}
-run = self_attention(example.x, *w.values())
+run = self_attention(x, w["Q"], w["K"], w["V"])
 attention = run.attention
-with steps.section(*DERIVATION):
+with above, steps.section(*DERIVATION):
     cell = Cell(query, key, feature, st.session_state.get("of", "Q"))
-    Derivation(words, example.x, w, run, cell, step).show()
+    Derivation(words, x, w, run, cell, step).show()
 
 frame.provenance(
-    f"Embeddings and W are <b>random</b> (seed {settings.seed}): the pattern means nothing yet. "
+    f"X is what layer {layer} of a <b>trained</b> model reads of your sentence, W are those of its head {head}; the "
+    "rest is <b>computed</b>. The last input feature is a constant 1, and its row of W is the bias. d, heads and seed "
+    "of the sidebar change nothing. “Inside a real model” has all heads."
+    if trained
+    else f"Embeddings and W are <b>random</b> (seed {settings.seed}): the pattern means nothing yet. "
     "Everything else is <b>computed</b> from them, here and now."
     " Any cell can be clicked, or picked above."
 )
 frame.numbers(
     {
-        "X": (example.x, positions, inputs),
+        "X": (x, positions, inputs),
         "W_q": (w["Q"], inputs, features),
         "W_k": (w["K"], inputs, features),
         "W_v": (w["V"], inputs, features),
@@ -59,7 +97,9 @@ frame.numbers(
         "weights": (attention.weights, queries, keys),
         "output": (attention.output, queries, features),
     },
-    frame.sentence_code() | {"head": head, "query": query, "key": key, "feature": feature},
+    frame.sentence_code()
+    | {"words": list(typed), "head": head, "query": query, "key": key, "feature": feature}
+    | {"trained": trained, "pieces": list(words) if trained else [], "layer": layer},
     key="qkv_numbers",
 )
 frame.to_notice(
@@ -70,12 +110,12 @@ frame.to_notice(
 
 def weight_reversed() -> float:
     """The chosen weight in the sentence read backwards."""
-    backwards = self_attention(example.x[::-1], *w.values()).attention.weights
+    backwards = self_attention(x[::-1], w["Q"], w["K"], w["V"]).attention.weights
     return float(backwards[n - 1 - query, n - 1 - key])
 
 
 with steps.section("guess"):
-    state = (settings, head, query, key)
+    state = (settings, head, query, key, trained, layer)
     word = f'<b class="query">{literal(words[query])}</b>'
     questions.number(
         "unscaled",
@@ -90,19 +130,20 @@ with steps.section("guess"):
         ),
         state,
     )
-    questions.choice(
-        "reversed",
-        f"Turn the sentence round, last word first. What happens to the weight from {word} to "
-        f'<b class="key">{literal(words[key])}</b>?',
-        ("it stays", "it changes"),
-        lambda: "it stays" if abs(weight_reversed() - attention.weights[query, key]) < 1e-12 else "it changes",
-        lambda: (
-            f"It is {attention.weights[query, key]:.6f} before and {weight_reversed():.6f} after: a weight depends on "
-            "the two words and on which "
-            "others there are, not on where they stand. “Order-blindness” shows what is done about that."
-        ),
-        state,
-    )
+    if not trained:  # there the place of a word is part of its vector
+        questions.choice(
+            "reversed",
+            f"Turn the sentence round, last word first. What happens to the weight from {word} to "
+            f'<b class="key">{literal(words[key])}</b>?',
+            ("it stays", "it changes"),
+            lambda: "it stays" if abs(weight_reversed() - attention.weights[query, key]) < 1e-12 else "it changes",
+            lambda: (
+                f"It is {attention.weights[query, key]:.6f} before and {weight_reversed():.6f} after: a weight depends "
+                "on the two words and on which "
+                "others there are, not on where they stand. “Order-blindness” shows what is done about that."
+            ),
+            state,
+        )
 frame.way_on("query_key_value")
 
 
@@ -110,7 +151,7 @@ def check() -> Agreement:
     """Projections, weights and output by PyTorch."""
     from core import torch_reference
 
-    projections = {name: torch_reference.projection(example.x, own) for name, own in w.items()}
+    projections = {name: torch_reference.projection(x, own) for name, own in w.items()}
     theirs = projections | torch_reference.attention(run.q, run.k, run.v)
     ours = {
         "Q": run.q,

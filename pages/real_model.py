@@ -13,9 +13,6 @@ from core.pretrained.model import (
     N_HEADS,
     N_LAYERS,
     Attended,
-    Encoder,
-    load,
-    read_text,
     words_that_fit,
 )
 from core.pretrained.table import measured
@@ -26,22 +23,12 @@ from ui.charts.heat_map import Panel, named_axis, word_axis
 from ui.charts.picture import matrix_picture
 from ui.matrices import Follow, Matrix
 from ui.take_home.figures import HEADS_KEY
+from ui.trained_encoder import attended as read
+from ui.trained_encoder import encoder
 
 TOKENS = ("words", "pieces")
 INTERACTIVE_UP_TO = 80
 """Tokens up to which the large matrix has a mark for every cell; the rows of longer ones are picked in the boxes."""
-
-
-@st.cache_resource
-def encoder() -> Encoder:
-    """The model, once for all readers."""
-    return load()
-
-
-@st.cache_data(max_entries=8)
-def read(words: tuple[str, ...]) -> Attended:
-    """Pieces and attention of a text; 9 MB for the longest."""
-    return read_text(encoder(), " ".join(words)).attended
 
 
 @st.cache_data(max_entries=32)

@@ -75,7 +75,9 @@ PAGES = (
         "Attention",
         ":material/grid_on:",
         "Where does every single weight come from?",
-        _ATTENTION | {"head": "0", "query": "0 Meera", "key": "3 new", "feature": "0", "of": "Q", "step": "overview"},
+        _ATTENTION
+        | {"head": "0", "query": "0 Meera", "key": "3 new", "feature": "0", "of": "Q", "step": "overview"}
+        | {"trained": False, "of_layer": "3"},
         (*DERIVATION, "guess"),
         ("d",),
     ),

@@ -373,7 +373,46 @@ def read_pieces(encoder: Encoder, pieces: Pieces) -> Reading:
     return Reading(pieces, embeddings, tuple(blocks))
 
 
-def words_that_fit(words: Sequence[str], vocabulary: Mapping[str, int]) -> int:
+def one_head(x: Floats, parameters: BlockParameters, head: int) -> tuple[Floats, dict[str, Floats]]:
+    """What one head reads and its projections, the biases as one more row that meets a constant 1.
+
+    Parameters
+    ----------
+    x : ndarray of shape (position, d_model)
+        What the layer reads.
+    parameters : BlockParameters
+        Of the layer, biases included.
+    head : int
+        Counted from 0.
+
+    Returns
+    -------
+    tuple of ndarray and dict of str to ndarray
+        x with a last column of ones, (position, d_model + 1), and "Q", "K" and "V", (d_model + 1, d_head):
+        x @ w + b is one product.
+
+    Raises
+    ------
+    ValueError
+        There is no such head.
+
+    Examples
+    --------
+    >>> from core.encoder_block import draw_parameters
+    >>> x, w = one_head(np.zeros((3, 24)), draw_parameters(24, 12, 5, np.random.default_rng(0)), 7)
+    >>> x.shape, w["Q"].shape
+    ((3, 25), (25, 2))
+    """
+    if not 0 <= head < N_HEADS:
+        raise ValueError(f"head must be from 0 to {N_HEADS - 1}; got {head}")
+    p, d_head = parameters, x.shape[1] // N_HEADS
+    own = slice(head * d_head, (head + 1) * d_head)
+    projections = {"Q": (p.w_q, p.b_q), "K": (p.w_k, p.b_k), "V": (p.w_v, p.b_v)}
+    w = {name: np.vstack([matrix[:, own], np.asarray(bias)[own]]) for name, (matrix, bias) in projections.items()}
+    return np.hstack([x, np.ones((len(x), 1))]), w
+
+
+def words_that_fit(words: Sequence[str], vocabulary: Mapping[str, int], most: int = MAX_PIECES) -> int:
     """How many words of a text the model can read.
 
     Parameters
@@ -382,18 +421,20 @@ def words_that_fit(words: Sequence[str], vocabulary: Mapping[str, int]) -> int:
         The text, split at white space.
     vocabulary : mapping of str to int
         Of the model.
+    most : int
+        Pieces, start and end included.
 
     Returns
     -------
     int
-        The largest number of words from the first on whose pieces, start and end included, are at most `MAX_PIECES`.
+        The largest number of words from the first on that have no more.
 
     Examples
     --------
     >>> words_that_fit(["a"] * 200, {"[CLS]": 0, "[SEP]": 1, "a": 2})
     126
     """
-    room = MAX_PIECES - 2
+    room = most - 2
     for count, word in enumerate(words):
         room -= len(split_pieces(word, vocabulary).ids) - 2
         if room < 0:

@@ -94,8 +94,11 @@ def draw_settings(page, rng, sentence):
     own["query"] = number(0, n - 1)
     if page == "why_attention":
         return own | {"d": number(1, 8), "radius": number(0, 5), "as_elsewhere": one_of((True, False))}
+    if page == "query_key_value" and sentence == SENTENCES[0] and one_of((True, False)):
+        cell = {"head": number(0, 11), "query": number(0, n + 1), "key": number(0, n + 1), "feature": number(0, 31)}
+        return shared | sides | {"trained": True, "of_layer": number(0, 5)} | cell
     if page == "query_key_value":
-        return own | {"key": number(0, n - 1), "feature": number(0, d - 1)}
+        return own | {"trained": False, "key": number(0, n - 1), "feature": number(0, d - 1)}
     if page == "common_mistakes":
         return own | {"mistake": number(0, len(MISTAKES) - 1), "made": one_of((True, False))}
     if page == "causal_mask":
@@ -116,7 +119,9 @@ def states(page):
             values = draw_settings(page, rng, sentence)
             # Sizes first: they decide what can be picked.
             sizes = {
-                key: values.pop(key) for key in ("text", "d", "heads", "new_words", "decoder_layers") if key in values
+                key: values.pop(key)
+                for key in ("text", "d", "heads", "trained", "new_words", "decoder_layers")
+                if key in values
             }
             change(change(at, **sizes) if sizes else at, **values)
             found.append(records[-1])

@@ -7,14 +7,17 @@ import pytest
 
 from core.attention import self_attention
 from core.examples import draw_example
+from core.pretrained.model import load, read_text
 from tests.pages.reading import (
     ROOT,
     change,
     chart,
     charts,
+    check_line,
     click_cell,
     go_to,
     matrix,
+    notices,
     numbers,
     open_page,
     outlined,
@@ -280,3 +283,31 @@ def test_the_picked_head_follows_to_other_pages():
 
 def test_it_says_what_is_random():
     assert "random (seed 7)" in " ".join(said(open_page("query_key_value", **OTHER), "Embeddings and W").split())
+
+
+def test_a_trained_head_is_followed_with_its_own_numbers():
+    """X and W of the model: the weights are those that the whole model computes."""
+    text = "Meera bought a new bat"
+    at = open_page("query_key_value", text=text, trained="true", of_layer="3", head="1", query="4 a", key="6 bat")
+    reading = read_text(load(), text)
+    block, d_model = reading.blocks[3], 384
+    np.testing.assert_allclose(numbers(at, "qkv_numbers", "X").to_numpy()[:, :d_model], block.attention_input)
+    assert (numbers(at, "qkv_numbers", "X").to_numpy()[:, d_model] == 1).all()
+    assert numbers(at, "qkv_numbers", "W_q").shape == (d_model + 1, 32)
+    for name, values in (
+        ("weights", block.heads.weights),
+        ("scores", block.heads.scores),
+        ("output", block.heads.output),
+    ):
+        np.testing.assert_allclose(numbers(at, "qkv_numbers", name).to_numpy(), values[1], rtol=0, atol=1e-10)
+    assert list(numbers(at, "qkv_numbers", "weights").index) == [f"{i} {p}" for i, p in enumerate(reading.pieces.names)]
+    assert "trained" in said(at, "reads of your sentence")
+    assert check_line(at)[1].startswith("✓ NumPy = PyTorch: ")
+    assert not [button for button in at.button if button.key == "reveal_reversed"]
+
+
+def test_a_trained_head_shows_what_fits():
+    at = open_page("query_key_value", text=" ".join(f"w{i}" for i in range(64)), trained="true")
+    assert "at most 64 word pieces, start and end included: the first 31 of 64 words" in notices(at)[0]
+    at = open_page("query_key_value", text="!" * 100, trained="true")
+    assert "the first word alone has more" in at.info[0].value

@@ -18,7 +18,10 @@ SIDEBAR = {"text": "the cat saw the dog", "d": 7, "heads": 3, "seed": 11, "queri
 CHANGED = {
     "home": [{"head": 2, "query": 3}],
     "why_attention": [{"radius": 5, "relative": False, "as_elsewhere": True, "word": 2, "query": 1, "head": 2}],
-    "query_key_value": [{"head": 2, "query": 3, "key": 1, "feature": 5, "step": "project"}, {"of": "V"}],
+    "query_key_value": [
+        {"head": 2, "query": 3, "key": 1, "feature": 5, "step": "project", "trained": True},
+        {"of": "V", "of_layer": 2},
+    ],
     "scaling_sweep": [{"keys": 8, "draws": 50, "dims": [512, 2, 64]}, {"draw": 1, "draw_key": 6}],
     "causal_mask": [
         {"causal": False, "head": 2, "query": 3, "key": 1, "replace": 2, "by": "a+b", "n_query": 3, "n_key": 7},

@@ -373,7 +373,7 @@ CHANGES = {
     "cost": {"tokens": 4096, "model_width": 1024, "model_heads": 32, "own_kv_heads": 4, "context": 256, "seconds": 10},
     "learning": {"task": "sort", "left_out": True, "snapshot": 13, "own": "314592", "ending": "roomy"},
     "practice": {"exercise": 4, "number": 7},
-    "query_key_value": {"head": 1, "query": 2, "key": 1, "feature": 3},
+    "query_key_value": {"head": 1, "query": 2, "key": 1, "feature": 3, "trained": True},
     "multi_head": {"head": 1, "query": 2, "key": 1, "entry": 5},
     "stack": {"depth": 7, "stack_width": 1, "matrix": 2, "activation": "relu", "keep_skip": False},
     "common_mistakes": {"mistake": 6, "made": False, "head": 1, "query": 2, "key": 1},
@@ -409,7 +409,7 @@ LESSON = {
     "why_attention": DEFAULTS
     | {"text": "Meera put the bat in her bag because it was new", "word": 3, "radius": 3, "relative": True}
     | {"as_elsewhere": False, "query": 8, "head": 0},
-    "query_key_value": DEFAULTS | {"head": 0, "query": 0, "key": 3},
+    "query_key_value": DEFAULTS | {"head": 0, "query": 0, "key": 3, "trained": False},
     "scaling_sweep": DEFAULTS | {"seed": 1, "dims": [4, 64, 512], "keys": 5},
     "causal_mask": DEFAULTS | {"head": 0, "causal": True},
     "order_blindness": {

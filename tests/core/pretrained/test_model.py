@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from core.attention import self_attention
 from core.pretrained.build import read_package
 from core.pretrained.model import (
     FOLDER,
@@ -18,8 +19,10 @@ from core.pretrained.model import (
     Table,
     embed,
     from_full,
+    one_head,
     quantise,
     read_text,
+    words_that_fit,
 )
 from tests.core.pretrained.make_reference import TEXTS
 
@@ -68,6 +71,24 @@ def test_the_weights_before_rounding_go_the_same_way(encoder):
     full = from_full(exact, encoder.vocabulary)
     text = "the old dog saw him ."
     np.testing.assert_array_equal(read_text(full, text).weights, read_text(encoder, text).weights)
+
+
+def test_one_head_alone_computes_what_it_does_among_all(encoder):
+    reading = read_text(encoder, "Meera bought a new bat")
+    block = reading.blocks[2]
+    x, w = one_head(block.attention_input, encoder.layers[2], 7)
+    run = self_attention(x, w["Q"], w["K"], w["V"]).attention
+    np.testing.assert_allclose(run.weights, block.heads.weights[7], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(run.output, block.heads.output[7], rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="head must be from 0 to 11; got 12"):
+        one_head(x[:, :-1], encoder.layers[2], 12)
+
+
+def test_words_are_read_as_far_as_they_fit(encoder):
+    words = ["unbelievable"] * 5 + ["internationalisation"] * 5  # of one piece, and of three
+    pieces = [len(read_text(encoder, " ".join(words[:n])).pieces.ids) for n in range(1, 11)]
+    for most in (2, 3, 7, 8, 9, 10, 13):
+        assert words_that_fit(words, encoder.vocabulary, most) == sum(count <= most for count in pieces)
 
 
 MATRICES = arrays(np.float64, (3, 5), elements=st.floats(-1e3, 1e3, width=32))

@@ -113,15 +113,26 @@ def _head(values, lesson_words=None):
 
 
 def query_key_value(values):
-    words, d_head = values["words"], values["d_head"]
-    query, key, feature = values["query"], values["key"], values["feature"]
-    example, (w_q, w_k, w_v) = _head(values)
-    run = self_attention(example.x, w_q, w_k, w_v)
+    words, query, key, feature = values["words"], values["query"], values["key"], values["feature"]
+    if values["trained"]:
+        words, encoder = values["pieces"], load()
+        parameters = encoder.layers[values["layer"]]
+        read = read_pieces(encoder, _pieces(words)).blocks[values["layer"]].attention_input
+        own = slice(32 * values["head"], 32 * values["head"] + 32)
+        x = np.hstack([read, np.ones((len(words), 1))])
+        w_q, w_k, w_v = (
+            np.vstack([getattr(parameters, f"w_{name}")[:, own], getattr(parameters, f"b_{name}")[own]])
+            for name in "qkv"
+        )
+    else:
+        example, (w_q, w_k, w_v) = _head(values)
+        x = example.x
+    run = self_attention(x, w_q, w_k, w_v)
     found = run.attention
     queries, keys = ("query", name_words(words)), ("key", name_words(words))
-    inputs, features = ("input feature", range(d_head * values["n_heads"])), ("feature", range(d_head))
+    inputs, features = ("input feature", range(x.shape[1])), ("feature", range(run.q.shape[1]))
     blocks = {
-        "X": (example.x, ("word", name_words(words)), inputs),
+        "X": (x, ("word", name_words(words)), inputs),
         "W_q": (w_q, inputs, features),
         "W_k": (w_k, inputs, features),
         "W_v": (w_v, inputs, features),
@@ -568,13 +579,16 @@ def common_mistakes(values):
     return {name: matrix(*block, values["queries_in"] == "columns") for name, block in blocks.items()}
 
 
-def real_model(values):
-    names = values["pieces"]
+def _pieces(names):
     word_of = np.cumsum([not name.startswith("##") for name in names]) - 1
     words = tuple("".join(names[i].removeprefix("##") for i in np.flatnonzero(word_of == w)) for w in set(word_of))
-    encoder = load()
-    pieces = Pieces(tuple(names), tuple(encoder.vocabulary[name] for name in names), tuple(word_of), words)
-    weights = read_pieces(encoder, pieces).weights[values["layer"], values["head"]]
+    return Pieces(tuple(names), tuple(load().vocabulary[name] for name in names), tuple(word_of), words)
+
+
+def real_model(values):
+    names, pieces = values["pieces"], _pieces(values["pieces"])
+    word_of, words = pieces.word_of, pieces.words
+    weights = read_pieces(load(), pieces).weights[values["layer"], values["head"]]
     shown, of_shown = (join_words(weights, word_of), words) if values["whole_words"] else (weights, names)
     if not values["with_ends"]:
         shown, of_shown = leave_out_ends(shown), of_shown[1:-1]

@@ -54,7 +54,12 @@ def draw_settings(page, rng, sentence):
         return shared | head | turned | kind | {"query": number(0, last), "d_head": number(1, 8)}
     if page == "query_key_value":
         cell = {"query": number(0, last), "key": number(0, last), "feature": number(0, shared["d_head"] - 1)}
-        return shared | head | turned | cell
+        kind = {"trained": False, "pieces": [], "layer": 0}
+        if words[-1] == "dog":
+            cell = {"query": number(0, 4), "key": number(0, 4), "feature": number(0, 31)}
+            kind = {"trained": True, "pieces": ["[CLS]", "me", "##era", "saw", "[SEP]"], "layer": number(0, 5)}
+            head = {"head": number(0, 11)}
+        return shared | head | turned | cell | kind
     if page == "causal_mask":
         leak = {"causal": one_of(True, False), "replace": number(0, last)}
         leak["by"] = one_of("ball", "", "two words", "Meera", words[leak["replace"]], "क्या", '"it\'s"')
@@ -332,7 +337,7 @@ def test_program_is_short_clean_and_needs_only_what_it_says(page, torch, tmp_pat
     assert ast.get_docstring(ast.parse(program))
     # The way back through every part is as long as the way there; one program holds all ten mistakes.
     longest = {
-        "query_key_value": 110,
+        "query_key_value": 190,
         "stack": 225,
         "common_mistakes": 265,
         "kv_cache": 300,

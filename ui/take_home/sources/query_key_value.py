@@ -1,7 +1,8 @@
 """Query, key, value: one head of attention on one sentence, step by step.
 
-Embeddings and projections are random numbers drawn from the seed, so the pattern means nothing yet; everything else is
-computed from them. Every matrix of the page is printed, rounded to six decimals. Needs Python 3.11 and NumPy.
+Embeddings and projections are random numbers drawn from the seed, so that the pattern means nothing yet, or those of a
+trained model; everything else is computed from them. Every matrix of the page is printed, rounded to six decimals.
+Needs Python 3.11 and NumPy.
 """
 
 from functools import partial
@@ -20,17 +21,26 @@ head = 0  # which head is shown
 query = 0  # positions of the cell that is worked out at the end
 key = 3
 feature = 0
+trained = False  # whether a head of a trained model is shown; then words, d_head, n_heads and seed play no part
+pieces = ["[CLS]", "me", "##era", "bought", "a", "new", "bat", "[SEP]"]  # what the trained model reads
+layer = 3  # of the trained model
 queries_in = "rows"  # or "columns", which prints every matrix transposed
 
 # %% [markdown]
-# ## Random numbers to start from
-# One vector a word, and for each head three matrices that training would adjust.
+# ## Random numbers to start from, or trained ones
+# One vector a word, and for each head three matrices that training would adjust. The trained ones need the folder
+# core/pretrained/model of the dashboard's repository beside this file, as `model` (all-MiniLM-L6-v2, Apache-2.0).
 
 # %%
 from drawing import draw_example
+from trained_head import trained_head
 
-x, w_q, w_k, w_v = draw_example(words, d_head, n_heads, seed)
-w_q, w_k, w_v = w_q[head], w_k[head], w_v[head]  # (d_model, d_head) each
+if trained:
+    x, w_q, w_k, w_v = trained_head(pieces, layer, head)
+    words = pieces
+else:
+    x, w_q, w_k, w_v = draw_example(words, d_head, n_heads, seed)
+    w_q, w_k, w_v = w_q[head], w_k[head], w_v[head]  # (d_model, d_head) each
 
 # %% [markdown]
 # ## Attention
@@ -44,7 +54,7 @@ from softmax import softmax
 
 q, k, v = x @ w_q, x @ w_k, x @ w_v  # what each word asks, is found by, and gives
 scores = q @ k.T  # (query, key): how well each query matches each key
-scaled_scores = scores / np.sqrt(d_head)  # longer keys make larger scores, whatever the words
+scaled_scores = scores / np.sqrt(q.shape[1])  # longer keys make larger scores, whatever the words
 weights = softmax(scaled_scores)  # each row sums to 1
 output = weights @ v  # (query, feature): the values, mixed by the weights
 
@@ -56,7 +66,7 @@ from printing import name_words, show
 
 show = partial(show, queries_in=queries_in)
 queries, keys = ("query", name_words(words)), ("key", name_words(words))
-inputs, features = ("input feature", range(n_heads * d_head)), ("feature", range(d_head))
+inputs, features = ("input feature", range(x.shape[1])), ("feature", range(q.shape[1]))
 show("X", x, ("word", name_words(words)), inputs)
 for name, matrix in (("W_q", w_q), ("W_k", w_k), ("W_v", w_v)):
     show(name, matrix, inputs, features)
@@ -73,7 +83,7 @@ show("output", output, queries, features)
 # %%
 print(f"worked cell: query {query}, key {key}, feature {feature}")
 print(f"score\t{q[query] @ k[key]:z.6f}")
-print(f"scaled score\t{q[query] @ k[key] / np.sqrt(d_head):z.6f}")
+print(f"scaled score\t{q[query] @ k[key] / np.sqrt(q.shape[1]):z.6f}")
 print(f"weight\t{weights[query, key]:z.6f}")
 print(f"output[{query}, {feature}]\t{weights[query] @ v[:, feature]:z.6f}")
 

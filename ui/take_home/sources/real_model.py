@@ -5,10 +5,7 @@ program: put the folder core/pretrained/model of the dashboard's repository besi
 rounded to six decimals. Needs Python 3.11 and NumPy.
 """
 
-import math
 from functools import partial
-
-import numpy as np
 
 # %% [markdown]
 # ## Settings
@@ -27,33 +24,12 @@ queries_in = "rows"  # or "columns", which prints every matrix transposed
 # Every layer reads what the one before has made of the words.
 
 # %%
-from attention import attend
-from pretrained_model import embed, join_words, layer_norm, leave_out_ends, matrix, stored
-
-n_heads = 12
-share_below = np.vectorize(lambda value: 0.5 * (1 + math.erf(value / math.sqrt(2))))
-
-
-def split(x):
-    """(position, d_model) to (head, position, d_head)."""
-    return x.reshape(len(pieces), n_heads, -1).swapaxes(0, 1)
-
+from joined_words import join_words, leave_out_ends
+from pretrained_model import embed, through_layer
 
 x = embed(pieces)
 for number in range(layer + 1):
-
-    def dense(x, name, number=number):
-        """One of the layer's linear parts."""
-        return x @ matrix(f"{number}.w_{name}") + stored[f"{number}.b_{name}"]
-
-    def norm(x, which, number=number):
-        """One of its two norms."""
-        return layer_norm(x, stored[f"{number}.norm_{which}_gain"], stored[f"{number}.norm_{which}_shift"])
-
-    *_, weights, mixed = attend(split(dense(x, "q")), split(dense(x, "k")), split(dense(x, "v")))
-    x = norm(x + dense(mixed.swapaxes(0, 1).reshape(len(pieces), -1), "o"), 1)
-    hidden = dense(x, "1")
-    x = norm(x + dense(hidden * share_below(hidden), "2"), 2)
+    x, weights = through_layer(x, number)
 
 # %% [markdown]
 # ## The numbers of the page

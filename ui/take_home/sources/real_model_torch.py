@@ -28,19 +28,20 @@ queries_in = "rows"  # or "columns", which prints every matrix transposed
 # PyTorch keeps W_q, W_k and W_v in one matrix, and every matrix transposed.
 
 # %%
-from pretrained_model import embed, join_words, leave_out_ends, matrix, stored
+from joined_words import join_words, leave_out_ends
+from pretrained_model import embed, matrix, stored
 
 
 def tensors(number):
     """Numbers of a layer under PyTorch's names."""
     found = {"self_attn.out_proj": "o", "linear1": "1", "linear2": "2"}
     state = {f"{theirs}.weight": matrix(f"{number}.w_{ours}").T for theirs, ours in found.items()}
-    state |= {f"{theirs}.bias": stored[f"{number}.b_{ours}"] for theirs, ours in found.items()}
+    state |= {f"{theirs}.bias": stored()[f"{number}.b_{ours}"] for theirs, ours in found.items()}
     state["self_attn.in_proj_weight"] = np.concatenate([matrix(f"{number}.w_{name}").T for name in "qkv"])
-    state["self_attn.in_proj_bias"] = np.concatenate([stored[f"{number}.b_{name}"] for name in "qkv"])
+    state["self_attn.in_proj_bias"] = np.concatenate([stored()[f"{number}.b_{name}"] for name in "qkv"])
     for which in (1, 2):
-        state[f"norm{which}.weight"] = stored[f"{number}.norm_{which}_gain"]
-        state[f"norm{which}.bias"] = stored[f"{number}.norm_{which}_shift"]
+        state[f"norm{which}.weight"] = stored()[f"{number}.norm_{which}_gain"]
+        state[f"norm{which}.bias"] = stored()[f"{number}.norm_{which}_shift"]
     return {name: torch.from_numpy(np.array(array, dtype=float)) for name, array in state.items()}
 
 
