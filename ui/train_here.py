@@ -132,7 +132,7 @@ def _live(job: Job, paint: Callable[[Film], None], record: shown.Shown) -> None:
         st.rerun()  # the whole page, so that the timer of this fragment ends
     _, task, seed = _asked(job)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Stop", key="train_stop", on_click=job.leave, args=(_reader(),))
+        st.button("Stop training", key="train_stop", on_click=job.leave, args=(_reader(),))
         done, said = _progress(look, TASKS[task].recipe.steps)
         st.progress(done, f"{task}, seed {seed}. {said}")
     if look.reports:

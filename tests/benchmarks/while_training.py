@@ -47,7 +47,7 @@ def main() -> int:
                     tab.open("learning", task="induction", seed=seed)
                     tab.page.get_by_role("button", name=f"Train, seed {seed}").click()
                 busy = statistics.median(moves(mover))
-                training = [tab.page.get_by_role("button", name="Stop").count() for tab in (one, other)]
+                training = [tab.page.get_by_role("button", name="Stop training").count() for tab in (one, other)]
         browser.close()
     print(f"usual: {usual:.0f} ms; while two readers train: {busy:.0f} ms ({busy / usual:.2f} times as long)")
     print(f"still under way at the end of the measurement: {sum(training)} of 2")

@@ -53,6 +53,6 @@ def test_stop_ends_a_training_and_keeps_what_was_learned(tab: Dashboard) -> None
     ask(tab, "induction", 103)
     expect(tab.page.get_by_test_id("stProgress")).to_contain_text(re.compile(r"Step \d+ of 400"), timeout=120_000)
     expect(tab.chart_named("Loss over")).to_be_visible()
-    tab.page.get_by_role("button", name="Stop", exact=True).click()
+    tab.page.get_by_role("button", name="Stop training", exact=True).click()
     expect(tab.page.get_by_text(re.compile(r"Stopped at step \d+ of 400"))).to_be_visible()
     expect(tab.page.get_by_role("button", name="Train, seed 103", exact=True)).to_be_visible()

@@ -219,7 +219,7 @@ def test_progress_and_pictures_are_seen_while_it_runs_and_stop_ends_it(server):
     assert not has_button("Train, seed 7")(at)
     np.testing.assert_allclose(cells(at, "weights at step 114,"), saved("order").weights(19)[0], atol=1e-9)
     assert len(chart(at, "Right answers over 114 steps").query("series == 'right answers'")) == 20
-    press(at, "Stop")
+    press(at, "Stop training")
     wait(at, has_button("Train, seed 7"))
     assert said(at, "Stopped at step 114 of 300.")
     assert chart(at, "weights at step 114,") is not None, "what was learned until then stays"

