@@ -183,7 +183,7 @@ with steps.section("limits"):
     both = tuple(old if old == other else f"{old}/{other}" for old, other in zip(*spelled, strict=True))[1:-1]
     matrices.show(
         Matrix(
-            "“it” in head 3.1, without [CLS]",
+            "“it” in head 3.1",
             rows,
             named_axis("query", ("it … new", "it … empty")),
             word_axis("key", both),

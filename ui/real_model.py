@@ -207,6 +207,7 @@ def limits_said(measured: Measured) -> str:
     return (
         '<p class="line"><b>Grammar, not knowledge of the world.</b> “Meera put the bat in her bag because it was '
         "new”: it is the bat. “… because it was empty”: it is the bag. Only somebody who knows bats and bags can tell. "
+        "This head looks at the bat both times (rows without [CLS] and [SEP]). "
         f"In {limit.cases} such sentences the luckiest of the 72 heads is right in "
         f"<b>{limit.best_of_all_heads:.2f}</b>, and heads chosen on the other half in <b>{limit.other_half:.2f}</b>; "
         "a coin is right in 0.50.</p>"

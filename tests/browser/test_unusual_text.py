@@ -61,7 +61,9 @@ def test_unusual_text_fits_the_screen(browser: Browser, server: Server, link: st
 
 def shown_as_typed(tab: Dashboard, path: str) -> None:
     """Nothing was made of the markup: neither dialogs nor pictures, whose asking would be heard."""
-    listed = tab.page.get_by_label("words analysed").locator("bdi").all_inner_texts()
+    words = tab.page.get_by_label("words analysed")
+    expect(words).to_be_visible()  # the sidebar comes back from a phone's width in its own time
+    listed = words.locator("bdi").all_inner_texts()
     assert listed[: len(MARKUP)] == [shorten(word, 24) for word in MARKUP], path
     if path == "query_key_value":
         assert tab.picker("query").input_value() == f"0 {MARKUP[0]}"
