@@ -195,7 +195,8 @@ with steps.section("limits"):
     )
     st.html(real_model.limits_said(table))
     st.html(real_model.rests_said(table))
-    st.html(real_model.rounding_said(table))
+    with steps.section(steps.PAGE_ONLY):
+        st.html(real_model.rounding_said(table))
 
 frame.numbers(
     {
