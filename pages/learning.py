@@ -55,8 +55,9 @@ slide = view.now().presenting
 
 def curve(of: Film, measure: Measure, now: int) -> None:
     """One chart of curves."""
+    phase = learning.phase_change(of) if chosen == "induction" else None
     draw.chart(
-        learning_table(of, pair, measure, now, len(pictures) - 1),
+        learning_table(of, pair, measure, now, len(pictures) - 1, phase),
         learning_chart(measure, task.recipe.steps),
         name=f"{measure} over the steps",
         key=f"curve_{measure}",

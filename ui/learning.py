@@ -200,6 +200,29 @@ def first_step(film: Film, share: float) -> int | None:
     return int(film.steps[found[0]]) if found.size else None
 
 
+def phase_change(film: Film) -> tuple[int, int] | None:
+    """Between which steps a run went from hardly any right answer to nearly all.
+
+    Parameters
+    ----------
+    film : Film
+        A run.
+
+    Returns
+    -------
+    tuple of two int or None
+        First step with one right answer in ten, first with nine in ten; None where it never came to that.
+
+    Examples
+    --------
+    >>> from core.training.runs import saved
+    >>> phase_change(saved("induction"))
+    (96, 128)
+    """
+    begins, ends = first_step(film, 0.1), first_step(film, 0.9)
+    return None if begins is None or ends is None else (begins, ends)
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A run, and what it is compared with."""
@@ -283,10 +306,12 @@ def _induction(seen: Seen) -> str:
             f"One layer cannot do it: {seen.last} right. To look after the earlier copy, a row must know what stands "
             "before each key, and in a single layer the keys know only themselves."
         )
-    begins, ends = first_step(seen.film, 0.1), first_step(seen.film, 0.9)
     change = f"No phase change yet: {seen.film.accuracy.max():.2f} right at best."
-    if begins is not None and ends is not None:
-        change = f"A phase change: until step {begins} fewer than 1 answer in 10 is right, from step {ends} on 9 in 10."
+    if (found := phase_change(seen.film)) is not None:
+        change = (
+            f"A phase change, shaded in the curves: until step {found[0]} fewer than 1 answer in 10 is right, from "
+            f"step {found[1]} on 9 in 10."
+        )
     return (
         f"{change} Layer 0 learns to look at the letter before ({seen.masses[0]}); layer 1 uses that to look after the "
         f"earlier copy of the same letter ({seen.masses[1]}), and writes what it finds. Counted on twelve random "

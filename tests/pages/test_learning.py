@@ -81,6 +81,19 @@ def test_each_task_says_what_to_look_for_in_numbers_of_its_run(task, without):
     assert [part for part in FIGURES[task, without] if part not in text] == []
 
 
+def test_the_phase_change_is_shaded_where_there_is_one():
+    film = saved("induction")
+    for left_out, expected in (("false", [(96, 128)]), ("true", [])):
+        shares = chart(open_page("learning", task="induction", left_out=left_out), "Right answers")
+        phase = shares[shares.kind == "phase"]
+        assert list(zip(phase.step, phase.until, strict=True)) == expected
+    before, after = (int(np.flatnonzero(film.steps == step)[0]) for step in (96, 128))
+    assert film.accuracy[before - 1] < 0.1 <= film.accuracy[before]
+    assert film.accuracy[after - 1] < 0.9 <= film.accuracy[after]
+    shares = chart(open_page("learning"), "Right answers")
+    assert "phase" not in set(shares.kind)
+
+
 # A reader's own sequence
 
 

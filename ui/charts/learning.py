@@ -23,7 +23,9 @@ SERIES: dict[str, tuple[Hue, tuple[int, ...]]] = {
 """Name of each line to its colour and its dashes."""
 
 
-def learning_table(film: Film, other: Film | None, measure: Measure, now: int, picture: int) -> pd.DataFrame:
+def learning_table(
+    film: Film, other: Film | None, measure: Measure, now: int, picture: int, phase: tuple[int, int] | None = None
+) -> pd.DataFrame:
     """Curves of one measure.
 
     Parameters
@@ -38,11 +40,13 @@ def learning_table(film: Film, other: Film | None, measure: Measure, now: int, p
         Number of the snapshot that is looked at.
     picture : int
         The picture whose weight on the outlined cells is drawn.
+    phase : tuple of two int or None
+        First and last step of a phase change, to be shaded.
 
     Returns
     -------
     pandas.DataFrame
-        step, series, value, and kind: "line", or "now" for the step that is looked at.
+        step, until, series, value, and kind: "line", "now" for the step that is looked at, or "phase".
 
     Examples
     --------
@@ -59,9 +63,15 @@ def learning_table(film: Film, other: Film | None, measure: Measure, now: int, p
     if other is not None:
         curve = _mean_losses(other) if measure == "loss" else (other.steps, other.accuracy)
         parts.append(_line("the other model", *curve))
-    now_row = pd.DataFrame({"step": [int(film.steps[now])], "series": [""], "value": [0.0], "kind": ["now"]})
     lines = pd.concat(parts)
-    return pd.concat([lines[lines.value.notna()], now_row], ignore_index=True)
+    marks = [_mark("now", int(film.steps[now]), int(film.steps[now]))]
+    marks += [] if phase is None else [_mark("phase", *phase)]
+    table = pd.concat([lines[lines.value.notna()], *marks], ignore_index=True)
+    return table.fillna({"until": table.step}).astype({"until": int})
+
+
+def _mark(kind: str, first: int, last: int) -> pd.DataFrame:
+    return pd.DataFrame({"step": [first], "until": [last], "series": [""], "value": [0.0], "kind": [kind]})
 
 
 def _line(series: str, steps: np.ndarray, values: np.ndarray) -> pd.DataFrame:
@@ -115,9 +125,12 @@ def learning_chart(measure: Measure, steps: int, height: int = 120) -> Spec:
         alt.Tooltip(field="value", type="quantitative", format=".4f"),
     ]
     layers = [
+        base.transform_filter("datum.kind === 'phase'")
+        .mark_rect(fill=themed(PICKED), opacity=0.22, tooltip=None)
+        .encode(x=x, x2=alt.X2(field="until")),
         base.transform_filter("datum.kind === 'now'")
         .mark_rule(stroke=themed(PICKED), strokeWidth=2, tooltip=None)
-        .encode(x=x)
+        .encode(x=x),
     ]
     for series, (hue, dash) in reversed(SERIES.items()):
         layers.append(
