@@ -16,7 +16,7 @@ from core.masks import Booleans
 from core.softmax import Floats
 from ui.charts.heat_map import SMALLEST_NUMBER, Axis, dictionary, label_step, number_text
 from ui.charts.specifications import Spec, stretching
-from ui.charts.theme import DARK, TEXT, expression, themed
+from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
 from ui.colours import AGAIN as AGAIN_HUE
 from ui.colours import KEPT as KEPT_HUE
 from ui.colours import KEY, MASKED, PICKED, QUERY, WITH_CACHE, WITHOUT_CACHE, Hue
@@ -318,30 +318,17 @@ def steps_chart(title: str, series: tuple[str, ...] = SERIES, height: int = 230)
         zip(SERIES, ((WITHOUT_CACHE, [5, 3]), (WITH_CACHE, [1, 0])), strict=True)
     )
 
-    def axis(text: str, **options: Any) -> alt.Axis:
-        return alt.Axis(
-            title=text,
-            labelColor=TEXT,
-            titleColor=TEXT,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            labelPadding=6,
-            titlePadding=6,
-            **options,
-        )
-
     x = alt.X(
         field="step",
         type="quantitative",
         scale=alt.Scale(nice=False, zero=False, padding=14),
-        axis=axis("step", tickMinStep=1, format="d", grid=False),
+        axis=axis_of("step", tickMinStep=1, format="d", grid=False),
     )
     y = alt.Y(
         field="value",
         type="quantitative",
         scale=alt.Scale(zero=True),
-        axis=axis(title, tickCount=5, format="~s"),
+        axis=axis_of(title, tickCount=5, format="~s"),
     )
     tooltip = [
         alt.Tooltip(field="series", type="nominal"),

@@ -11,7 +11,7 @@ import pandas as pd
 from core.encoder_block import NormPosition
 from core.softmax import Floats
 from ui.charts.specifications import Spec, stretching
-from ui.charts.theme import DARK, TEXT, expression, themed
+from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
 from ui.colours import POST_NORM, PRE_NORM, Hue
 
 SERIES: Mapping[NormPosition, str] = {"pre": "pre-norm", "post": "post-norm"}
@@ -48,20 +48,6 @@ def depth_table(curves: Mapping[NormPosition, Floats], first: int) -> pd.DataFra
     return pd.concat(parts, ignore_index=True)
 
 
-def _axis(title: str | None, **options: Any) -> alt.Axis:
-    return alt.Axis(
-        title=title,
-        labelColor=TEXT,
-        titleColor=TEXT,
-        labelFontSize=12,
-        titleFontSize=12,
-        titleFontWeight="normal",
-        labelPadding=6,
-        titlePadding=6,
-        **options,
-    )
-
-
 @functools.lru_cache(maxsize=32)
 def depth_chart(title: str, over: str = "layer", logarithmic: bool = True, height: int = 128) -> Spec:
     """A measure over the layers, a line for each position of the norm.
@@ -92,13 +78,13 @@ def depth_chart(title: str, over: str = "layer", logarithmic: bool = True, heigh
         field="layer",
         type="quantitative",
         scale=alt.Scale(nice=False, zero=False),
-        axis=_axis(over, tickMinStep=1, format="d", grid=False),
+        axis=axis_of(over, tickMinStep=1, format="d", grid=False),
     )
     # As an expression, since a logarithmic axis otherwise leaves labels away although there is room for them.
     power = "replace(format(datum.value, '.0e'), '+', '')"
     short = f"datum.value >= 1e5 || datum.value < 1e-3 ? {power} : format(datum.value, '~g')"
     said = short if logarithmic else "format(datum.value, '.1f')"
-    marks = _axis(None, labelExpr=said, labelOverlap="greedy", tickCount=4)
+    marks = axis_of(None, labelExpr=said, labelOverlap="greedy", tickCount=4)
     y = alt.Y(field="value", type="quantitative", scale=scale, axis=marks)
     tooltip = [
         alt.Tooltip(field="series", type="nominal", title="norm"),

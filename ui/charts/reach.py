@@ -11,7 +11,7 @@ import pandas as pd
 from core.softmax import Floats
 from ui.charts.heat_map import Axis
 from ui.charts.specifications import Spec, stretching
-from ui.charts.theme import TEXT, expression, themed
+from ui.charts.theme import TEXT, axis_of, expression, themed
 from ui.colours import NEUTRAL, PICKED, SCALED
 
 MODELS = ("recurrent network", "attention")
@@ -128,20 +128,6 @@ def _values(series: str, values: Floats) -> dict[str, Any]:
     }
 
 
-def _axis(title: str | None, **options: Any) -> alt.Axis:
-    return alt.Axis(
-        title=title,
-        labelColor=TEXT,
-        titleColor=TEXT,
-        labelFontSize=12,
-        titleFontSize=12,
-        titleFontWeight="normal",
-        labelPadding=6,
-        titlePadding=6,
-        **options,
-    )
-
-
 # 0.01 and 1000 as they are, the rest as powers of ten with real exponents.
 _POWERS = (
     "datum.value >= 0.009 && datum.value < 9999 ? format(datum.value, '~r') : '10' + "
@@ -152,7 +138,7 @@ _POWERS = (
 
 
 def _sizes_axis(title: str) -> alt.Y:
-    axis = _axis(title, labelExpr=_POWERS, values=[10.0**power for power in range(-16, 100)], labelOverlap="greedy")
+    axis = axis_of(title, labelExpr=_POWERS, values=[10.0**power for power in range(-16, 100)], labelOverlap="greedy")
     return alt.Y(field="shown", type="quantitative", scale=alt.Scale(type="log", nice=True), axis=axis)
 
 
@@ -225,7 +211,7 @@ def words_chart(many: bool, shares: bool, title: str, height: int = 250) -> Spec
         field="word",
         type="nominal",
         sort=None,
-        axis=_axis(
+        axis=axis_of(
             "position of the word" if many else None,
             labelAngle=0 if many else -40,
             labelOverlap="parity" if many else False,
@@ -293,7 +279,7 @@ def steps_chart(height: int = 190) -> Spec:
     >>> steps_chart()["height"]
     190
     """
-    axis = _axis("steps one after another", values=[1, 3, 8, 32, 128, 512], format="d")
+    axis = axis_of("steps one after another", values=[1, 3, 8, 32, 128, 512], format="d")
     y = alt.Y(field="shown", type="quantitative", scale=alt.Scale(type="log", base=2, domain=[1, 600]), axis=axis)
     return _by_length(y, "steps", [], height)
 
@@ -303,7 +289,7 @@ def _by_length(y: alt.Y, title: str, references: list[Any], height: int) -> Spec
         field="length",
         type="quantitative",
         scale=alt.Scale(type="log", base=2, nice=False),
-        axis=_axis("words in the sentence", values=[2, 8, 32, 128, 512], format="d", grid=False),
+        axis=axis_of("words in the sentence", values=[2, 8, 32, 128, 512], format="d", grid=False),
     )
     tooltip = [
         alt.Tooltip(field="length", type="quantitative", title="words"),
