@@ -55,15 +55,15 @@ def showing(task: str, seed: int) -> Showing:
         if look.stage != "done" and look.reports:
             film = filmed(task, seed, look.reports)
             return Showing(film, f"Stopped at step {film.steps[-1]} of {TASKS[task].recipe.steps}.", live=False)
+    trained_here = trainings.finished(program(task, seed)) is not None
     film = shown_run(task, seed, trainings)
     if film.seed != seed:
         return Showing(film, f"No run of seed {seed} yet; shown is the saved one of seed {film.seed}.", live=False)
-    kept = saved(task) if seed == SHOWN_SEED else None
-    if film is kept:
+    if not trained_here:
         return Showing(film, f"A saved run, seed {seed}.", live=False)
     same = ""
-    if kept is not None:
-        gap = float(abs(film.losses - kept.losses).max())
+    if seed == SHOWN_SEED:
+        gap = float(abs(film.losses - saved(task).losses).max())
         same = (
             " Every loss is the saved run’s." if gap == 0 else f" Its losses are within {gap:.0e} of the saved run’s."
         )

@@ -2,6 +2,7 @@
 
 import html
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,6 +80,11 @@ FIGURES = {
 def test_each_task_says_what_to_look_for_in_numbers_of_its_run(task, without):
     text = look_for(open_page("learning", task=task, left_out=str(without).lower()))
     assert [part for part in FIGURES[task, without] if part not in text] == []
+
+
+def test_a_saved_run_is_not_called_trained_here_where_two_readers_read_its_file_at_once(monkeypatch):
+    monkeypatch.setattr(train_here, "saved", lambda *run: replace(saved(*run)))  # as equal, but another object
+    assert said(open_page("learning"), "A saved run, seed 0.")
 
 
 def test_the_phase_change_is_shaded_where_there_is_one():
