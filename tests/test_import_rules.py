@@ -104,7 +104,7 @@ ASKED_BY_NOBODY = (
 """Programs that the server starts and never imports: they would bring PyTorch into the server."""
 
 
-@pytest.mark.parametrize("path", [*files("ui"), *files("pages"), "streamlit_app.py"])
+@pytest.mark.parametrize("path", [*files("ui"), *files("pages"), *files("server"), "streamlit_app.py"])
 def test_the_server_never_imports_the_programs_that_measure_and_train(path):
     assert breaches(read(path), ASKED_BY_NOBODY) == []
 
@@ -121,7 +121,7 @@ def test_pages_never_import_each_other(path):
     assert breaches(read(path), ("pages", *siblings)) == []
 
 
-@pytest.mark.parametrize("path", [*files("ui"), *files("core")])
+@pytest.mark.parametrize("path", [*files("ui"), *files("core"), *files("server")])
 def test_no_page_is_imported_by_what_it_is_built_from(path):
     assert breaches(read(path), ("pages",)) == []
 
@@ -131,6 +131,11 @@ def test_no_page_is_imported_by_what_it_is_built_from(path):
 )
 def test_charts_formulas_and_colours_know_nothing_of_streamlit(path):
     assert breaches(read(path), ("streamlit",)) == []
+
+
+@pytest.mark.parametrize("path", files("server"))
+def test_what_surrounds_the_dashboard_loads_nothing_heavy_before_the_server_answers(path):
+    assert breaches(read(path, names_at_start), ("core", "numpy", "pandas", "altair", "torch")) == []
 
 
 # What a reader takes home is text to the dashboard, which never imports it.
