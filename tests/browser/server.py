@@ -23,6 +23,11 @@ class Server:
 
     address: str
     log_file: Path
+    pid: int
+    started: float
+    """When its process was started, in seconds of `time.time`."""
+    answered: float
+    """When it first answered."""
 
     def log(self) -> str:
         """What it has printed so far, errors too."""
@@ -53,29 +58,31 @@ def serving(root: Path = ROOT, patience: float = 60) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
         log_file = Path(folder) / "server.log"
         with log_file.open("wb") as log:
+            started = time.time()
             process = subprocess.Popen(
                 [*command, *options], cwd=root, stdout=log, stderr=log, env=os.environ | {"PYTHONUNBUFFERED": "1"}
             )
-            server = Server(address, log_file)
             try:
-                _wait_until_healthy(process, server, patience)
-                yield server
+                _wait_until_healthy(process, address, log_file, patience)
+                yield Server(address, log_file, process.pid, started, time.time())
             finally:
                 _stop(process)
 
 
-def _wait_until_healthy(process: subprocess.Popen[bytes], server: Server, patience: float) -> None:
+def _wait_until_healthy(process: subprocess.Popen[bytes], address: str, log_file: Path, patience: float) -> None:
     give_up = time.monotonic() + patience
     while time.monotonic() < give_up:
         if process.poll() is not None:
-            raise RuntimeError(f"the server ended with {process.returncode} before it answered:\n{server.log()}")
+            log = log_file.read_text(encoding="utf-8", errors="replace")
+            raise RuntimeError(f"the server ended with {process.returncode} before it answered:\n{log}")
         try:
-            with urllib.request.urlopen(f"{server.address}/_stcore/health", timeout=2) as answer:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
                 if answer.status == 200:
                     return
         except (urllib.error.URLError, OSError):
-            time.sleep(0.05)
-    raise RuntimeError(f"the server did not answer within {patience} s:\n{server.log()}")
+            time.sleep(0.02)
+    log = log_file.read_text(encoding="utf-8", errors="replace")
+    raise RuntimeError(f"the server did not answer within {patience} s:\n{log}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

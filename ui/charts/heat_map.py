@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from core.masks import Booleans
 from core.tokens import label_words
-from ui.charts.specifications import Spec, without_data
+from ui.charts.specifications import Spec, as_dictionary, without_data
 from ui.charts.theme import FILL, INK, TEXT, expression, ramp_parameters, themed
 from ui.colours import FEATURE, KEY, NEUTRAL, PICKED, QUERY, SIGNED, WEIGHTS, WIDTH, Hue, Ramp
 
@@ -611,7 +611,7 @@ def _template(panels: tuple[Panel, ...], ramp: str, spacing: int) -> Spec:
     chart = charts[0] if len(charts) == 1 else alt.hconcat(*charts, spacing=spacing)
     chart = chart.configure_view(stroke=None).configure_scale(bandPaddingInner=0.04, bandPaddingOuter=0)
     # Added to the dictionary, because Altair would move parameters of a layered chart into its first layer.
-    spec = without_data(chart.to_dict(), ramp_parameters(RAMPS[ramp]))
+    spec = without_data(as_dictionary(chart), ramp_parameters(RAMPS[ramp]))
     # Streamlit would fit the height as well, labels included, and squeeze the cells.
     stretch = len(panels) == 1 and panels[0].width is None
     spec["autosize"] = {"type": "fit-x" if stretch else "pad", "contains": "padding"}

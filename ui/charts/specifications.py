@@ -4,8 +4,31 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+from altair.utils import schemapi
 
 Spec = dict[str, Any]
+
+
+def as_dictionary(chart: alt.TopLevelMixin) -> Spec:
+    """A chart as a Vega-Lite specification, checked against its schema unless Altair's debug mode is off.
+
+    Parameters
+    ----------
+    chart : altair.Chart
+        Of any kind.
+
+    Returns
+    -------
+    dict
+        With Altair's own empty data.
+
+    Examples
+    --------
+    >>> as_dictionary(alt.Chart().mark_bar())["mark"]
+    {'type': 'bar'}
+    """
+    spec: Spec = chart.to_dict(validate=schemapi.DEBUG_MODE)
+    return spec
 
 
 def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
@@ -95,7 +118,7 @@ def stretching(chart: alt.LayerChart | alt.FacetChart, parameters: Sequence[dict
     >>> stretching(alt.layer(alt.Chart().mark_bar()))["autosize"]["type"]
     'fit-x'
     """
-    spec = without_data(chart.configure_view(stroke=None).to_dict(), parameters)
+    spec = without_data(as_dictionary(chart.configure_view(stroke=None)), parameters)
     # Streamlit would fit the height as well, labels included.
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     return spec
