@@ -29,14 +29,16 @@ run: $(VENV)/requirements.stamp ## Serve the dashboard on http://localhost:8501 
 	@$(BIN)/streamlit run streamlit_app.py --server.address localhost --server.port $(PORT)
 
 test: $(VENV)/requirements-dev.stamp ## Check format, types and lint, then run every test, those in a real browser too
-	@$(BIN)/python tests/browser/chromium.py --install
+	@$(BIN)/python -m tests.browser.chromium --install
+	@$(BIN)/python -m tests.deploy.nginx --install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist loadfile
 
 bench: $(VENV)/requirements-dev.stamp ## Measure speed, memory and a full lecture hall; writes docs/benchmarks.md (PARTS="slider" for some of it)
-	@$(BIN)/python tests/browser/chromium.py --install
+	@$(BIN)/python -m tests.browser.chromium --install
+	@$(BIN)/python -m tests.deploy.nginx --install
 	@$(BIN)/python -m tests.benchmarks $(PARTS)
 
 lint: $(VENV)/requirements-dev.stamp ## The first half of `make test`: ruff and mypy

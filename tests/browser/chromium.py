@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.debian import install
+
 HOW_TO = (
     "No Chromium was found: install Chromium or Google Chrome with your system's package manager "
     "(Debian: apt install chromium; Ubuntu: snap install chromium; macOS: brew install --cask chromium; "
@@ -75,25 +77,6 @@ def find_chromium() -> str:
     raise RuntimeError(HOW_TO)
 
 
-def install_chromium() -> None:
-    """Install Debian's Chromium and the fonts of the screenshots, with apt, as root.
-
-    Raises
-    ------
-    RuntimeError
-        If this user or this system cannot, or if apt fails.
-    """
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    if not root or shutil.which("apt-get") is None:
-        raise RuntimeError(HOW_TO)
-    print("Installing Chromium and fonts with apt (about 150 MB)", flush=True)
-    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "-y", "--no-install-recommends", *DEBIAN_PACKAGES]):
-        done = subprocess.run(["apt-get", "-q", *command], env=quiet, text=True, capture_output=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"apt-get {command[0]} failed:\n{done.stdout}{done.stderr}\n{HOW_TO}")
-
-
 def ask_version(path: str) -> str:
     """What the browser at a path calls itself, such as ``"Chromium 156.0.8078.73"``.
 
@@ -118,14 +101,14 @@ def main() -> int:
     """Print the browser's version and path, or the sentence that says how to get one; 0 if there is a browser."""
     parser = argparse.ArgumentParser(description="Find the Chromium that the browser tests use.")
     parser.add_argument("--install", action="store_true", help="install it first if there is none (root, Debian)")
-    install: bool = parser.parse_args().install
+    may_install: bool = parser.parse_args().install
     try:
         try:
             path = find_chromium()
         except RuntimeError:
-            if not install or os.environ.get("CHROMIUM"):
+            if not may_install or os.environ.get("CHROMIUM"):
                 raise
-            install_chromium()
+            install("Chromium and fonts (about 150 MB)", DEBIAN_PACKAGES, HOW_TO)
             path = find_chromium()
         version = ask_version(path)
     except RuntimeError as error:
