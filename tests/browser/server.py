@@ -9,7 +9,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,11 +48,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(root: Path = ROOT, patience: float = 60) -> Iterator[Server]:
+def serving(
+    root: Path = ROOT,
+    patience: float = 60,
+    script: str = "streamlit_app.py",
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
     """Start the dashboard, wait until it answers, stop it at the end."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.address", "127.0.0.1"]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.address", "127.0.0.1"]
     # A file that is edited while the tests run must not change the process that is tested.
     options = ["--server.port", str(port), "--server.headless", "true", "--server.fileWatcherType", "none"]
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +65,11 @@ def serving(root: Path = ROOT, patience: float = 60) -> Iterator[Server]:
         with log_file.open("wb") as log:
             started = time.time()
             process = subprocess.Popen(
-                [*command, *options], cwd=root, stdout=log, stderr=log, env=os.environ | {"PYTHONUNBUFFERED": "1"}
+                [*command, *options],
+                cwd=root,
+                stdout=log,
+                stderr=log,
+                env=os.environ | {"PYTHONUNBUFFERED": "1"} | dict(environment or {}),
             )
             try:
                 _wait_until_healthy(process, address, log_file, patience)
