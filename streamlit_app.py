@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from server.lifespan import lifespan
+from server.middleware import MIDDLEWARE
 from server.routes import ROUTES
 
 # Read when NumPy is first imported, by the pages. Small products gain nothing from more threads: where another reader's
@@ -19,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 MAIN = Path(__file__).resolve().parent / "ui" / "main.py"
 
-app = st.App(MAIN, routes=ROUTES, lifespan=lifespan)
+app = st.App(MAIN, middleware=MIDDLEWARE, routes=ROUTES, lifespan=lifespan)
 
 if get_script_run_ctx(suppress_warning=True) is not None:
     # A launcher that executes this file as a script, and looks for no app object, shows the dashboard as well.

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from ui import in_browser
+
 # Focus: Streamlit marks its navigation, its links and a chart's buttons by a faint tint alone; a line is seen by all.
 # A field and a slider hide the element that has the focus, so the line goes around what is seen of it.
 # A chart's buttons can be reached with the Tab key, but Streamlit shows them to the mouse only.
@@ -34,76 +36,8 @@ main:focus-visible {outline-offset: -3px !important;}
 """
 """Lines around what has the focus; nothing that moves for whoever asks for that."""
 
-MENDS = """
-const mends = [
-  // color-contrast: menus, tips and dialogs stand outside the element that Streamlit gives the colour scheme to, so
-  // that light-dark() would take the light colour on their dark ground.
-  () => {
-    const app = document.querySelector('[data-testid=stApp]');
-    if (app) document.documentElement.style.colorScheme = getComputedStyle(app).colorScheme;
-  },
-  // list, listitem: Streamlit's list of pages on a phone has sections (div) between the list (ul) and its items (li).
-  // Each section becomes a list of its own, called by the heading that stands in it.
-  () => document.querySelectorAll('[data-testid=stSidebarNavItems]').forEach(list => {
-    put(list, 'role', 'none');
-    for (const section of list.querySelectorAll(':scope > div')) {
-      const heading = section.querySelector(':scope > header');
-      if (!heading) continue;
-      put(section, 'role', 'list');
-      put(section, 'aria-label', heading.querySelector('p')?.textContent ?? '');
-      put(heading, 'aria-hidden', 'true');
-    }
-  }),
-  // svg-img-alt: Vega calls a layer without marks a symbol, which must have a name; with marks it says object.
-  () => document.querySelectorAll('g.role-mark[role=graphics-symbol]:not([aria-label])').forEach(
-    layer => put(layer, 'role', 'graphics-object')),
-  // scrollable-region-focusable: a formula wider than a phone and a code block with its own height scroll, but not by
-  // keyboard.
-  () => {
-    for (const [selector, name] of [['.katex-display', 'formula'], ['[data-testid=stCode] pre', 'code']])
-      for (const box of document.querySelectorAll(selector)) {
-        const tall = getComputedStyle(box).overflowY !== 'hidden' && box.scrollHeight > box.clientHeight + 1;
-        const scrolls = tall || box.scrollWidth > box.clientWidth + 1;
-        put(box, 'tabindex', scrolls ? '0' : null);
-        put(box, 'role', scrolls ? 'group' : null);
-        put(box, 'aria-label', scrolls ? name : null);
-      }
-  },
-];
-"""
-"""JavaScript: what repairs Streamlit's own elements, one function for each rule of axe-core; harmless when repeated."""
-
-SCRIPT = f"""
-<script>
-if (!window.mending) {{
-  window.mending = true;
-  const put = (element, name, value) => {{
-    if (element.getAttribute(name) === value) return;
-    if (value === null) element.removeAttribute(name);
-    else element.setAttribute(name, value);
-  }};
-  {MENDS}
-  let due = false;
-  const watch = new MutationObserver(later);
-  function later() {{
-    if (due) return;
-    due = true;
-    requestAnimationFrame(() => {{
-      due = false;
-      for (const mend of mends) mend();
-      watch.takeRecords();  // its own changes are no reason to look again
-    }});
-  }}
-  watch.observe(document.body, {{subtree: true, childList: true, attributes: true, attributeFilter: ['role']}});
-  addEventListener('resize', later);
-  later();
-}}
-</script>
-"""
-"""Watches the page for as long as it is open and repairs what appears, once a frame at most."""
-
 
 def mend() -> None:
-    """Put both on the page; once a run, at its end, where the script's empty place is not seen."""
+    """Put the style on the page, and what mends it; once a run, at its end, where the empty place is not seen."""
     st.html(STYLE)
-    st.html(SCRIPT, unsafe_allow_javascript=True)
+    st.html(in_browser.element(in_browser.MEND), unsafe_allow_javascript=True)

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ui import controls, shown, steps, toolbar, view
+from ui import controls, in_browser, shown, steps, toolbar, view
 from ui.charts.heat_map import number_text
 from ui.pages import named, neighbours
 from ui.shown import Matrix
@@ -55,8 +55,7 @@ def start_at_the_top(name: str) -> None:
     name : str
         Of the page. The script is our own and runs once each time that the name changes.
     """
-    scroll = "document.querySelector('[data-testid=stMain]')?.scrollTo(0, 0)"
-    st.html(f"<script>{scroll} // {name}</script>", unsafe_allow_javascript=True)
+    st.html(in_browser.element(in_browser.TO_TOP, once_for=name), unsafe_allow_javascript=True)
 
 
 def provenance(text: str) -> None:

@@ -4,7 +4,7 @@ import html
 
 import streamlit as st
 
-from ui import view
+from ui import in_browser, view
 from ui.shown import Shown
 from ui.take_home import figures, links, notebook, qr, scripts, tables
 
@@ -77,31 +77,9 @@ def _share(record: Shown) -> None:
 
 
 def _copy_button(link: str) -> str:
-    # One listener for every such button there will be; the clipboard is closed to pages without https, hence the
-    # second way.
-    script = """
-    if (!window.copyLinks) {
-      window.copyLinks = true;
-      document.addEventListener('click', async event => {
-        const button = event.target.closest('[data-copy]');
-        if (!button) return;
-        let done = true;
-        try { await navigator.clipboard.writeText(button.dataset.copy); }
-        catch {
-          const box = document.createElement('textarea');
-          box.value = button.dataset.copy;
-          button.after(box);
-          box.select();
-          done = document.execCommand('copy');
-          box.remove();
-          button.focus();
-        }
-        button.textContent = done ? 'Copied' : 'Copying is not allowed here: mark the link and copy it';
-      });
-    }"""
     return (
         f'<button class="copy" type="button" data-copy="{html.escape(link)}" aria-live="polite">Copy link</button>'
-        f"<script>{script}</script>"
+        f"{in_browser.element(in_browser.COPY)}"
     )
 
 

@@ -1,0 +1,132 @@
+"""JavaScript of our own that runs in the reader's browser; the content security policy allows these texts and no other.
+
+So no value ever becomes part of one: what differs stands in an attribute of an element.
+"""
+
+import html
+
+TO_TOP = "document.querySelector('[data-testid=stMain]')?.scrollTo(0, 0)"
+"""Brings a page to its top."""
+
+COPY = """
+if (!window.copyLinks) {
+  window.copyLinks = true;
+  document.addEventListener('click', async event => {
+    const button = event.target.closest('[data-copy]');
+    if (!button) return;
+    let done = true;
+    try { await navigator.clipboard.writeText(button.dataset.copy); }
+    catch {
+      const box = document.createElement('textarea');
+      box.value = button.dataset.copy;
+      button.after(box);
+      box.select();
+      done = document.execCommand('copy');
+      box.remove();
+      button.focus();
+    }
+    button.textContent = done ? 'Copied' : 'Copying is not allowed here: mark the link and copy it';
+  });
+}
+"""
+"""One listener for every button with a link that there will be; the clipboard is closed to pages without https, hence
+the second way."""
+
+MENDS = """
+const mends = [
+  // color-contrast: menus, tips and dialogs stand outside the element that Streamlit gives the colour scheme to, so
+  // that light-dark() would take the light colour on their dark ground.
+  () => {
+    const app = document.querySelector('[data-testid=stApp]');
+    if (app) document.documentElement.style.colorScheme = getComputedStyle(app).colorScheme;
+  },
+  // list, listitem: Streamlit's list of pages on a phone has sections (div) between the list (ul) and its items (li).
+  // Each section becomes a list of its own, called by the heading that stands in it.
+  () => document.querySelectorAll('[data-testid=stSidebarNavItems]').forEach(list => {
+    put(list, 'role', 'none');
+    for (const section of list.querySelectorAll(':scope > div')) {
+      const heading = section.querySelector(':scope > header');
+      if (!heading) continue;
+      put(section, 'role', 'list');
+      put(section, 'aria-label', heading.querySelector('p')?.textContent ?? '');
+      put(heading, 'aria-hidden', 'true');
+    }
+  }),
+  // svg-img-alt: Vega calls a layer without marks a symbol, which must have a name; with marks it says object.
+  () => document.querySelectorAll('g.role-mark[role=graphics-symbol]:not([aria-label])').forEach(
+    layer => put(layer, 'role', 'graphics-object')),
+  // scrollable-region-focusable: a formula wider than a phone and a code block with its own height scroll, but not by
+  // keyboard.
+  () => {
+    for (const [selector, name] of [['.katex-display', 'formula'], ['[data-testid=stCode] pre', 'code']])
+      for (const box of document.querySelectorAll(selector)) {
+        const tall = getComputedStyle(box).overflowY !== 'hidden' && box.scrollHeight > box.clientHeight + 1;
+        const scrolls = tall || box.scrollWidth > box.clientWidth + 1;
+        put(box, 'tabindex', scrolls ? '0' : null);
+        put(box, 'role', scrolls ? 'group' : null);
+        put(box, 'aria-label', scrolls ? name : null);
+      }
+  },
+];
+"""
+"""JavaScript: what repairs Streamlit's own elements, one function for each rule of axe-core; harmless when repeated."""
+
+MEND = f"""
+if (!window.mending) {{
+  window.mending = true;
+  const put = (element, name, value) => {{
+    if (element.getAttribute(name) === value) return;
+    if (value === null) element.removeAttribute(name);
+    else element.setAttribute(name, value);
+  }};
+  {MENDS.strip()}
+  let due = false;
+  const watch = new MutationObserver(later);
+  function later() {{
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => {{
+      due = false;
+      for (const mend of mends) mend();
+      watch.takeRecords();  // its own changes are no reason to look again
+    }});
+  }}
+  watch.observe(document.body, {{subtree: true, childList: true, attributes: true, attributeFilter: ['role']}});
+  addEventListener('resize', later);
+  later();
+}}
+"""
+"""Watches the page for as long as it is open and repairs what appears, once a frame at most."""
+
+ALLOWED = (TO_TOP, COPY, MEND)
+"""All of them."""
+
+
+def element(code: str, once_for: str = "") -> str:
+    """HTML that runs one of these texts.
+
+    Parameters
+    ----------
+    code : str
+        One of `ALLOWED`.
+    once_for : str
+        It runs again when this changes.
+
+    Returns
+    -------
+    str
+        For `st.html` with JavaScript allowed.
+
+    Raises
+    ------
+    ValueError
+        It is another text, which the browser would refuse.
+
+    Examples
+    --------
+    >>> element(TO_TOP, "cost")[:23]
+    '<script data-for="cost"'
+    """
+    if code not in ALLOWED:
+        raise ValueError(f"code must be one of the texts in ALLOWED; got one of {len(code)} characters")
+    return f'<script data-for="{html.escape(once_for)}">{code}</script>'
