@@ -3,6 +3,7 @@
 from starlette.middleware import Middleware
 
 from server.headers import SafetyHeaders
+from server.limits import Limits
 
-MIDDLEWARE = [Middleware(SafetyHeaders)]
+MIDDLEWARE = [Middleware(SafetyHeaders), Middleware(Limits)]
 """For `st.App`."""
