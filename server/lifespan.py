@@ -10,6 +10,7 @@ from types import FrameType
 
 import streamlit as st
 
+from server import logs
 from server.headers import frame_ancestors
 from server.limits import most_readers
 from server.readiness import PROCESS
@@ -65,6 +66,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
         While it serves.
     """
     most_readers(), frame_ancestors()  # what the environment says wrongly is told before the first reader, not to him
+    logs.configure()
     _be_unready_first(drain_seconds())
     threading.Thread(target=PROCESS.prepare, args=(warm,), name="warming", daemon=True).start()
     yield
