@@ -192,6 +192,17 @@ def assert_finite(at):
             assert not frame[column].str.contains("nan|inf", case=False).any(), (alt, column)
 
 
+def assert_limited(at):
+    """Every box on the page takes so many characters, every number lies between two bounds, every list is closed."""
+    for box in at.text_input:
+        assert 0 < box.proto.max_chars <= 600, box.label
+    for box in at.number_input:
+        assert box.proto.has_min, box.label
+        assert box.proto.has_max, box.label
+    for box in (*at.selectbox, *at.multiselect):
+        assert not box.proto.accept_new_options, box.label
+
+
 def recorded(monkeypatch):
     """What each run keeps for the files, the code and the link; grows while pages run."""
     records, opened = [], toolbar.open_asked

@@ -7,7 +7,7 @@ import pytest
 from core.pretrained.model import load
 from core.pretrained.word_pieces import split_pieces
 from core.tokens import split_words
-from tests.pages.reading import PAGES, ROOT, assert_finite, bodies, charts, open_page, plain, said
+from tests.pages.reading import PAGES, ROOT, assert_finite, assert_limited, bodies, charts, open_page, plain, said
 
 TEXTS = {
     "one word": "word",
@@ -68,6 +68,7 @@ def test_every_text_on_every_page(name, kind):
     assert at.title[0].value
     assert said(at, "analysed")
     assert_finite(at)
+    assert_limited(at)
     if name == "real_model":
         spelled = split_pieces(" ".join(words), load().vocabulary).spelled
         spelled = spelled if len(spelled) < 60 else spelled[:40]  # of too many pieces only the first are read
