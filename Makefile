@@ -19,7 +19,7 @@ PIP_FAILED  := { tail -n 20 $(PIP_LOG) >&2; echo "pip failed; all it said is in 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test bench lint check-pins clean
+.PHONY: help run test bench lint audit check-pins clean
 
 help: ## List these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -34,6 +34,8 @@ test: $(VENV)/requirements-dev.stamp ## Check format, types and lint, then run e
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@$(BIN)/python -m pip check
+	@$(BIN)/python tests/audit.py --or-warn
 	$(BIN)/pytest -n 2 --dist loadfile
 
 bench: $(VENV)/requirements-dev.stamp ## Measure speed, memory and a full lecture hall; writes docs/benchmarks.md (PARTS="slider" for some of it)
@@ -45,6 +47,9 @@ lint: $(VENV)/requirements-dev.stamp ## The first half of `make test`: ruff and 
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+audit: $(VENV)/requirements-dev.stamp ## Ask whether a weakness is known of what is installed; ends badly too where nobody answers
+	@$(BIN)/python tests/audit.py
 
 check-pins: $(BIN)/pip ## Ask the package index whether each pin has a wheel for each Python and system
 	@$(BIN)/python tests/check_pins.py
