@@ -13,6 +13,7 @@ import streamlit as st
 from server import logs
 from server.headers import frame_ancestors
 from server.limits import most_readers
+from server.outside import stay_here
 from server.readiness import PROCESS
 from server.warming import warm
 
@@ -67,6 +68,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     """
     most_readers(), frame_ancestors()  # what the environment says wrongly is told before the first reader, not to him
     logs.configure()
+    stay_here()
     _be_unready_first(drain_seconds())
     threading.Thread(target=PROCESS.prepare, args=(warm,), name="warming", daemon=True).start()
     yield

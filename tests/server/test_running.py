@@ -11,7 +11,9 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests.browser.server import ROOT, Server, serving
 
@@ -143,6 +145,18 @@ def test_alive_and_ready(server: Server) -> None:
 )
 def test_what_is_refused(server: Server, path: str, method: str, status: int) -> None:
     assert ask(server, path, method)[0] == status
+
+
+def test_a_page_of_another_host_may_not_speak_to_the_dashboard_and_nobody_is_asked_who_this_host_is(
+    server: Server,
+) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        connect(f"{server.address.replace('http', 'ws')}/_stcore/stream", origin=Origin("https://evil.example"))
+    assert refused.value.response.status_code == 403
+    ask(server, "/_stcore/health", Origin="https://evil.example")
+    assert "disallowed Origin or Host header: origin=…, host=…" in server.log()
+    assert "external IP" not in server.log()
+    assert "evil" not in server.log()
 
 
 def test_a_page_that_breaks_is_told_by_type_place_and_page_and_no_reader_is_quoted(server: Server) -> None:
