@@ -53,9 +53,10 @@ def serving(
     patience: float = 60,
     script: str = "streamlit_app.py",
     environment: Mapping[str, str] | None = None,
+    port: int | None = None,
 ) -> Iterator[Server]:
     """Start the dashboard, wait until it answers, stop it at the end."""
-    port = free_port()
+    port = free_port() if port is None else port
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.address", "127.0.0.1"]
     # A file that is edited while the tests run must not change the process that is tested.

@@ -1,0 +1,384 @@
+"""A lecture hall on one server of two cores: 100 readers for 15 minutes with a restart, 300 readers, 5,000 reruns.
+
+The readers of `tests.load` speak to the server as browsers do and draw nothing; they live in this process, the server
+in its own, so that the share of each is seen.
+"""
+
+import asyncio
+import os
+import re
+import statistics
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.benchmarks.tables import Cell, Result, Table, Verdict
+from tests.browser.server import Server, free_port, serving
+from tests.load.hall import PAUSE, ROUTES, Hall, Record, Student, churn
+from tests.load.reader import Reader
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+LINKS = (
+    "causal_mask?d=8&text=the+old+teacher+reads+a+letter+near+the+river",
+    "query_key_value?query=1+cat&text=the+cat+sees+the+small+dog",
+    "multi_head?heads=4&seed=7&text=every+student+writes+a+song",
+    "encoder_block?text=Meera+bought+a+new+bat",
+)
+"""What the lecturer asks everybody to open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much of it there is."""
+
+    readers: int
+    seconds: float
+    links: int
+    """How often everybody is asked to open the same link."""
+    many: int
+    short: float
+    reruns: int
+    pause: float
+    """Median of the seconds between two actions of a reader."""
+    look: float
+    """Seconds between two looks at the server."""
+    routes: tuple[str, ...]
+    """Pages that are loaded before the readers come."""
+
+
+LECTURE = Size(100, 900.0, 5, 300, 120.0, 5000, PAUSE, 1.0, ROUTES)
+SKETCH = Size(4, 8.0, 1, 6, 4.0, 20, 0.5, 0.2, ROUTES[:1])
+
+SLIDER_LIMIT = 1.0
+GROWTH_LIMIT = 25.0
+"""MB between 1,000 and 5,000 reruns. Freed memory is not given back in whole, and which pages ran last differs; a leak
+of 10 kB a rerun, one small array, would be 40 MB."""
+READER_LIMIT = 1.0
+
+
+@dataclass(slots=True)
+class Sample:
+    """One look at the server."""
+
+    at: float
+    readers: int
+    resident: float
+    """MB."""
+    server: float
+    """Processor seconds that it has used."""
+    own: float
+
+
+@dataclass(slots=True)
+class Watch:
+    """Memory and processor time of the server, seen from outside, and whether this process keeps up."""
+
+    pid: int
+    samples: list[Sample] = field(default_factory=list)
+    late: list[float] = field(default_factory=list)
+    """How much later than asked this process woke up, in seconds."""
+
+    def look(self, readers: int = 0) -> Sample:
+        """Once."""
+        sample = Sample(
+            time.monotonic(), readers, resident_mb(self.pid), processor_seconds(self.pid), time.process_time()
+        )
+        self.samples.append(sample)
+        return sample
+
+    async def keep_looking(self, students: Sequence[Student], interval: float) -> None:
+        """Until cancelled."""
+        while True:
+            self.look(sum(student.reader.connected for student in students))
+            begin = time.perf_counter()
+            await asyncio.sleep(interval)
+            self.late.append(time.perf_counter() - begin - interval)
+
+
+def resident_mb(pid: int) -> float:
+    """Resident memory of a process."""
+    text = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmRSS:\s+(\d+) kB", text)
+    if found is None:
+        raise RuntimeError(f"process {pid} must be running; its status has no VmRSS")
+    return int(found[1]) / 1024
+
+
+def processor_seconds(pid: int) -> float:
+    """Processor time of a process, its threads included."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+@dataclass
+class Place:
+    """A server that can be stopped and started again at the same address."""
+
+    port: int = field(default_factory=free_port)
+    complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._stack = ExitStack()
+        self.server: Server | None = None
+
+    @property
+    def address(self) -> str:
+        """Where the readers find it."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> int:
+        """The process's number."""
+        self.server = self._stack.enter_context(serving(port=self.port))
+        return self.server.pid
+
+    def stop(self) -> None:
+        """SIGTERM, as an orchestrator sends it."""
+        if self.server is not None and self.server.complaints():
+            self.complaints.append(self.server.complaints())
+        self._stack.close()
+
+
+@contextmanager
+def place() -> Iterator[Place]:
+    """A started server; stopped at the end."""
+    here = Place()
+    here.start()
+    try:
+        yield here
+    finally:
+        here.stop()
+
+
+async def walk(address: str, routes: Sequence[str]) -> None:
+    """One reader on every page, so that what the first visit of a page loads is loaded."""
+    async with Reader(address) as reader:
+        for route in routes:
+            await reader.open(route)
+
+
+async def lecture(
+    here: Place,
+    size: Size,
+    readers: int,
+    seconds: float,
+    arrival: float,
+    links: int,
+    restart: bool,
+    first_visit: bool,
+) -> tuple[Record, list[Watch], float]:
+    """So many readers for so long; the lecturer asks for so many links at even times; the restart is in the middle.
+
+    The last number is the server's memory before the first of them came, in MB.
+    """
+    assert here.server is not None
+    await walk(here.address, size.routes)
+    hall = Hall(here.address, size.pause)
+    students = [Student(hall, number, first_visit) for number in range(readers)]
+    watches = [Watch(here.server.pid)]
+    before = watches[0].look().resident
+    begin = time.monotonic()
+    attending = [asyncio.create_task(student.attend(arrival)) for student in students]
+    looking = asyncio.create_task(watches[-1].keep_looking(students, size.look))
+
+    events: list[tuple[float, str]] = [
+        (arrival + (seconds - arrival) * (number + 0.5) / links, f"{here.address}/{LINKS[number % len(LINKS)]}")
+        for number in range(links)
+    ]
+    if restart:
+        events.append((seconds / 2, "restart"))
+    for moment, event in sorted(events):
+        await asyncio.sleep(max(0.0, begin + moment - time.monotonic()))
+        if event != "restart":
+            hall.ask(event)
+            continue
+        hall.away = True
+        hall.call()
+        patience = time.monotonic() + 120
+        while hall.parked + sum(task.done() for task in attending) < readers and time.monotonic() < patience:
+            await asyncio.sleep(0.1)
+        looking.cancel()
+        await asyncio.to_thread(here.stop)
+        watches.append(Watch(await asyncio.to_thread(here.start)))
+        hall.away = False
+        hall.back.set()
+        looking = asyncio.create_task(watches[-1].keep_looking(students, size.look))
+    await asyncio.sleep(max(0.0, begin + seconds - time.monotonic()))
+    watches[-1].look(sum(student.reader.connected for student in students))
+    looking.cancel()
+    hall.over = True
+    hall.call()
+    for task, ended in zip(attending, await asyncio.gather(*attending, return_exceptions=True), strict=True):
+        if isinstance(ended, BaseException):
+            hall.record.failures.append(f"a reader of this benchmark failed: {ended!r} ({task.get_name()})")
+    return hall.record, watches, before
+
+
+def latencies(title: str, about: str, record: Record) -> Table:
+    """Percentiles of the waiting, by what was done."""
+    rows: list[dict[str, Cell]] = []
+    for kind, answers in sorted(record.answers.items(), key=lambda pair: -len(pair[1])):
+        times = [answer.seconds for answer in answers if answer.received]
+        if times:
+            rows.append(
+                {
+                    "action": kind,
+                    "number": len(times),
+                    **{f"p{share} in s": percentile(times, share) for share in (50, 95, 99)},
+                    "longest in s": max(times),
+                    "median kB": statistics.median(answer.received for answer in answers) / 1000,
+                }
+            )
+    return Table(title, rows, about)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that so many percent are not above; NaN of none."""
+    if not values:
+        return float("nan")
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share / 100))]
+
+
+def over_time(title: str, about: str, watches: Sequence[Watch], rows: int) -> Table:
+    """Memory and processor shares in some equal stretches of time."""
+    found: list[dict[str, Cell]] = []
+    begin = watches[0].samples[0].at
+    for watch in watches:
+        samples = watch.samples
+        size = max(1, -(-len(samples) * len(watches) // rows))
+        for low in range(0, len(samples) - 1, size):
+            first, last = samples[low], samples[min(low + size, len(samples) - 1)]
+            length = last.at - first.at
+            if length <= 0:
+                continue
+            found.append(
+                {
+                    "until minute": (last.at - begin) / 60,
+                    "readers connected": last.readers,
+                    "server MB": last.resident,
+                    "server, cores": (last.server - first.server) / length,
+                    "readers' process, cores": (last.own - first.own) / length,
+                }
+            )
+    return Table(title, found, about)
+
+
+def moves(record: Record) -> list[float]:
+    """Seconds of all moves of sliders."""
+    return [answer.seconds for answer in record.answers.get("slider move", ()) if answer.received]
+
+
+def cache_megabytes(address: str) -> float:
+    """What Streamlit says that its caches hold; those of `functools` are bounded by number."""
+    with urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=60) as answer:
+        text = answer.read().decode()
+    return sum(map(int, re.findall(r"^cache_memory_bytes\{[^}]*\} (\d+)", text, re.MULTILINE))) / 2**20
+
+
+def complaints(record: Record, here: Place) -> list[str]:
+    """The first few of all that went wrong."""
+    return [f"Went wrong: {text[:300]}" for text in [*record.failures, *record.wrong, *here.complaints][:5]]
+
+
+def run(thorough: bool = True) -> Result:
+    """All three parts, each on a server of its own."""
+    size = LECTURE if thorough else SKETCH
+    tables: list[Table] = []
+    verdicts: list[Verdict] = []
+    notes: list[str] = []
+    for part in (hundred_readers, limit, many_reruns):
+        with place() as here:
+            found, held, said = part(here, size)
+        tables += found
+        verdicts += held
+        notes += said
+    return Result("A lecture hall", tables, verdicts, notes)
+
+
+Found = tuple[list[Table], list[Verdict], list[str]]
+
+
+def hundred_readers(here: Place, size: Size) -> Found:
+    """The lecture with its links, reloads, leavings, and the restart in the middle."""
+    readers, seconds = size.readers, size.seconds
+    record, watches, before = asyncio.run(
+        lecture(here, size, readers, seconds, arrival=seconds / 30, links=size.links, restart=True, first_visit=True)
+    )
+    shape = f"{readers} readers, {seconds / 60:.3g} minutes"
+    done = f"Pauses are log-normal with a median of {size.pause:g} s; {record.actions:,} actions in all."
+    about = "The server is stopped and started again in the middle, while every reader has a page open."
+    slow = percentile(moves(record), 95)
+    peak = max(sample.resident for sample in watches[0].samples)
+    errors = len(record.failures) + len(here.complaints)
+    verdicts = [
+        Verdict(f"errors that {readers} readers met", errors, 0, "", where=shape),
+        Verdict(f"wrong states that {readers} readers saw", len(record.wrong), 0, "", where=shape),
+        Verdict(f"p95 of a slider move of {readers} readers", slow, SLIDER_LIMIT, "s", where=shape),
+        Verdict("readers back at their state after the restart", record.returned, readers, "readers", True, shape),
+        Verdict(
+            "memory of an open reader, in use",
+            (peak - before) / readers,
+            READER_LIMIT,
+            "MB",
+            where=f"{before:.0f} to {peak:.0f} MB before the restart, caches included",
+        ),
+    ]
+    late = percentile([seconds for watch in watches for seconds in watch.late], 99)
+    notes = [f"The process of the {readers} readers woke up {1000 * late:.0f} ms late (p99); that is in the times."]
+    tables = [
+        latencies(f"{shape}: what they waited for", done, record),
+        over_time(f"{shape}: the server", about, watches, 10),
+    ]
+    return tables, verdicts, notes + complaints(record, here)
+
+
+def limit(here: Place, size: Size) -> Found:
+    """More readers than it is meant for."""
+    readers, seconds = size.many, size.short
+    record, watches, _ = asyncio.run(
+        lecture(here, size, readers, seconds, arrival=seconds / 4, links=1, restart=False, first_visit=False)
+    )
+    shape = f"{readers} readers, {seconds / 60:.3g} minutes"
+    longest = max((a.seconds for answers in record.answers.values() for a in answers), default=float("nan"))
+    wrong = f"{len(record.failures)} errors and {len(record.wrong)} wrong states"
+    tables = [
+        latencies(f"{shape}: what they waited for", "The same habits, for the limit.", record),
+        over_time(f"{shape}: the server", "", watches, 4),
+    ]
+    notes = [f"{readers} readers: {wrong} in {record.actions:,} actions; the longest wait was {longest:.1f} s."]
+    return tables, [], notes + complaints(record, here)
+
+
+def many_reruns(here: Place, size: Size) -> Found:
+    """Whether memory ends somewhere."""
+    assert here.server is not None
+    watch, every = Watch(here.server.pid), size.reruns // 10
+    rows: list[dict[str, Cell]] = []
+
+    def at(count: int) -> None:
+        rows.append({"reruns": count, "server MB": watch.look().resident, "caches MB": cache_megabytes(here.address)})
+
+    asyncio.run(walk(here.address, size.routes))
+    watch.look()
+    record = asyncio.run(churn(here.address, 3, size.reruns, at, every))
+    rows.sort(key=lambda row: str(row["reruns"]).zfill(6))
+    memory = [sample.resident for sample in watch.samples]
+    last = watch.look()
+    processor = (last.server - watch.samples[0].server) / size.reruns
+    about = f"3 readers without pauses, ever other settings; {1000 * processor:.0f} ms of processor time a rerun."
+    growth = statistics.median(memory[-3:]) - memory[2]
+    verdicts = [
+        Verdict(
+            f"growth from {2 * every:,} to {size.reruns:,} reruns",
+            growth,
+            GROWTH_LIMIT,
+            "MB",
+            where=f"{memory[2]:.0f} to {memory[2] + growth:.0f} MB",
+        ),
+        Verdict(f"errors in {size.reruns:,} reruns", len(record.failures) + len(here.complaints), 0, ""),
+    ]
+    return [Table(f"{size.reruns:,} reruns over all pages", rows, about)], verdicts, complaints(record, here)
