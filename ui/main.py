@@ -13,8 +13,6 @@ import streamlit as st  # noqa: E402
 from ui import accessibility, controls, frame, shown, startup, style, toolbar, view  # noqa: E402
 from ui.pages import HOME, ORDER  # noqa: E402
 
-startup.settle_memory()
-
 st.set_page_config(
     page_title="Attention, computed live", page_icon=startup.page_icon(), layout="wide", initial_sidebar_state=290
 )
@@ -42,3 +40,4 @@ with notices:
 toolbar.open_asked(record)
 accessibility.mend()
 frame.start_at_the_top(page.name)
+startup.settle_memory()

@@ -3,23 +3,35 @@
 import base64
 import functools
 import gc
+import sys
 
 import altair  # noqa: F401  (loaded here so that it is frozen below)
 import numpy as np
 import pandas  # noqa: F401
-import streamlit as st
 
 from ui.charts.picture import matrix_picture
 
+MANY_MODULES = 50
+"""Modules imported since the last look that make another one worth its tenth of a second."""
 
-@st.cache_resource
+_settled = {"modules": 0}
+
+
 def settle_memory() -> None:
-    """Take what the imports left out of the garbage collector's sight.
+    """Take what the imports left out of the garbage collector's sight, and again where a run has imported much more.
 
     Streamlit collects all garbage after every run, and its cost grows with everything that was imported: most of the
-    answer time of a light page. Later garbage is collected as before. What little of the imports is garbage stays: to
-    look for it first would take a tenth of a second of the first reader's time.
+    answer time of a light page. Later garbage is collected as before. PyTorch brings 800 modules more when a check
+    first differentiates, long after it was loaded itself: every later run on the server would walk through them. The
+    first time nothing is collected before: to look for the little garbage of the imports would take a tenth of a
+    second of the first reader's time.
     """
+    modules = len(sys.modules)
+    if modules <= _settled["modules"] + MANY_MODULES:
+        return
+    if _settled["modules"]:
+        gc.collect()
+    _settled["modules"] = modules
     gc.freeze()
 
 
