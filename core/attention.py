@@ -74,9 +74,12 @@ def attend(
     q, k, v = (np.asarray(array, dtype=np.float64) for array in (q, k, v))
     _check_shapes(q, k, v, may_attend)
     scores = multiply("scores", q, k.swapaxes(-2, -1))  # (..., query, key)
-    scaled_scores = scores * (1.0 / np.sqrt(q.shape[-1]) if scale is None else scale)
-    if may_attend is not None:
-        scaled_scores = np.where(may_attend, scaled_scores, -np.inf)
+    factor = 1.0 / np.sqrt(q.shape[-1]) if scale is None else scale
+    if may_attend is None:
+        scaled_scores = scores * factor
+    else:
+        blocked = np.full(np.broadcast_shapes(scores.shape, may_attend.shape), -np.inf)
+        scaled_scores = np.multiply(scores, factor, out=blocked, where=may_attend)
     weights = softmax(scaled_scores)
     return Attention(scores, scaled_scores, weights, multiply("mixing", weights, v))
 
