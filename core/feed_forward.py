@@ -6,11 +6,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from core.error_function import erf
 from core.softmax import Floats
 
 ActivationName = Literal["gelu", "relu"]
-
-_erf = np.frompyfunc(math.erf, 1, 1)  # NumPy has no error function of its own
 
 
 def gelu(x: ArrayLike, approximate: bool = False) -> Floats:
@@ -69,7 +68,7 @@ def normal_share(x: ArrayLike) -> Floats:
     [0.5, 0.84134475]
     """
     values = np.asarray(x, dtype=np.float64)
-    return 0.5 * (1.0 + np.asarray(_erf(values / math.sqrt(2.0)), dtype=np.float64))
+    return 0.5 * (1.0 + erf(values / math.sqrt(2.0)))
 
 
 def relu(x: ArrayLike) -> Floats:

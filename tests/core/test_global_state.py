@@ -77,6 +77,7 @@ CALLS = {
     "attention_jacobian.last_output_jacobian": (ASKED, 1),
     "encoder_block.draw_parameters": (2, 1, 3, np.random.default_rng(0)),
     "encoder_block.encoder_block": (X, PARAMETERS, 1),
+    "error_function.erf": (X,),
     "examples.draw_block": (WORDS,),
     "examples.draw_decoder": (WORDS,),
     "examples.draw_decoder_projections": (),
