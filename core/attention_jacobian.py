@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from core.attention import attend
-from core.recurrence import size
 from core.softmax import Floats
 
 
@@ -107,28 +106,37 @@ def last_output_jacobian(asked: LastQuery, position: int, features: Sequence[int
     >>> last_output_jacobian(asked, 0).tolist()
     [[1.5]]
     """
-    n_heads, n_positions, d_head = asked.k.shape
+    return np.asarray(_jacobians(asked, [position], _chosen(asked, features))[0])
+
+
+def _chosen(asked: LastQuery, features: Sequence[int] | None) -> NDArray[np.intp]:
     chosen = np.arange(asked.n_features) if features is None else np.asarray(features, dtype=np.intp)
-    if not 0 <= position < n_positions:
-        raise ValueError(f"position must be from 0 to {n_positions - 1}; got {position}")
     if chosen.size and not 0 <= chosen.min() <= chosen.max() < asked.n_features:
         raise ValueError(f"features must be from 0 to {asked.n_features - 1}; got {chosen.tolist()}")
+    return chosen
+
+
+def _jacobians(asked: LastQuery, positions: Sequence[int], chosen: NDArray[np.intp]) -> Floats:
+    """As in `last_output_jacobian`, for several words at once: (position, d_model, feature)."""
+    n_heads, n_positions, d_head = asked.k.shape
+    at = np.asarray(positions, dtype=np.intp)
+    if at.size and not 0 <= at.min() <= at.max() < n_positions:
+        wrong = next(position for position in positions if not 0 <= position < n_positions)
+        raise ValueError(f"position must be from 0 to {n_positions - 1}; got {wrong}")
+    head, place = np.divmod(chosen, d_head)  # (feature,): the head that a feature belongs to, and where in it
     scale = 1.0 / np.sqrt(d_head)
-    found = np.empty((asked.w_q.shape[1], chosen.size))
-    for head in range(n_heads):
-        mine = chosen // d_head == head
-        columns = chosen[mine] % d_head
-        if not columns.size:
-            continue
-        weights, output = asked.weights[head], asked.output[head, columns]
-        values = asked.v[head][:, columns]  # (position, feature)
-        by_score = asked.w_k[head] @ asked.q[head] * scale  # (d_model,): how the word's own score moves with it
-        part = weights[position] * (asked.w_v[head][:, columns] + np.outer(by_score, values[position] - output))
-        if position == n_positions - 1:
-            by_query = (weights[:, None] * asked.k[head]).T @ (values - output) * scale  # (d_head, feature)
-            part = part + asked.w_q[head] @ by_query
-        found[:, mine] = part
-    return found
+    weights = asked.weights[head].T  # (position, feature)
+    off = asked.v[head, :, place].T - asked.output[head, place]  # (position, feature): v_t - z
+    by_value = asked.w_v[head, :, place].T  # (d_model, feature)
+    by_score = (asked.w_k @ asked.q[..., None] * scale)[head, :, 0].T  # (d_model, feature): of the word's own score
+    found = weights[at, None] * (by_value + by_score * off[at, None])  # (position, d_model, feature)
+    last = at == n_positions - 1
+    if last.any():
+        # A feature hangs on the queries of its own head alone.
+        of_head = np.arange(n_heads)[:, None, None] == head  # (head, 1, feature)
+        by_query = asked.k.swapaxes(-2, -1) @ np.where(of_head, weights * off, 0.0) * scale  # (head, d_head, feature)
+        found[last] += (asked.w_q @ by_query).sum(axis=0)
+    return np.asarray(found)
 
 
 def last_output_influence(
@@ -159,10 +167,11 @@ def last_output_influence(
     [0.25, 0.25, 0.25, 0.25]
     """
     n_positions = asked.k.shape[1]
+    wanted = list(range(n_positions) if positions is None else positions)
+    jacobians = _jacobians(asked, wanted, _chosen(asked, features))
     found = np.zeros(n_positions)
-    for position in range(n_positions) if positions is None else positions:
-        found[position] = size(last_output_jacobian(asked, position, features))
-    return found
+    found[wanted] = np.linalg.norm(jacobians, axis=(1, 2)) / np.sqrt(jacobians.shape[2])  # `size` of each
+    return np.asarray(found)
 
 
 def influence_by_head(asked: LastQuery, position: int, features: Sequence[int] | None = None) -> Floats:
@@ -190,10 +199,9 @@ def influence_by_head(asked: LastQuery, position: int, features: Sequence[int] |
     [1.414214, 1.414214]
     """
     n_heads, d_head = asked.output.shape
-    chosen = np.arange(asked.n_features) if features is None else np.asarray(features, dtype=np.intp)
-    jacobian = last_output_jacobian(asked, position, features)
-    parts = [jacobian[:, chosen // d_head == head] for head in range(n_heads)]
-    if len({part.shape[1] for part in parts}) > 1:
-        given = [part.shape[1] for part in parts]
-        raise ValueError(f"features must hold as many of each head; got {given}")
-    return np.array([size(part) for part in parts])
+    head = _chosen(asked, features) // d_head  # (feature,)
+    of_each = np.bincount(head, minlength=n_heads)
+    if of_each.min() != of_each.max():
+        raise ValueError(f"features must hold as many of each head; got {of_each.tolist()}")
+    lengths = np.linalg.norm(last_output_jacobian(asked, position, features), axis=0)  # (feature,)
+    return np.asarray(np.sqrt(np.bincount(head, weights=lengths**2, minlength=n_heads) / of_each))
