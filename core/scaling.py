@@ -14,8 +14,8 @@ SWEEP_DIMS = tuple(2**power for power in range(13))
 BAND = (0.1, 0.9)
 """Quantiles between which a band holds the middle 80 % of the draws."""
 
-# Draws are made in portions of at most this many numbers, so that d = 4096 needs megabytes and not gigabytes.
-_PORTION = 2_000_000
+# Draws are made in portions of at most this many numbers (0.8 MB), whatever d and the number of draws.
+_PORTION = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +208,10 @@ def draw_scores(d: int, n_keys: int, n_draws: int, seed: int = 0) -> Floats:
     rng = np.random.default_rng([seed, d])
     scores = np.empty((n_draws, n_keys))
     portion = max(1, _PORTION // ((n_keys + 1) * d))
+    memory = np.empty((min(portion, n_draws), n_keys + 1, d))
     for start in range(0, n_draws, portion):
         stop = min(start + portion, n_draws)
-        vectors = rng.normal(size=(stop - start, n_keys + 1, d))
+        vectors = rng.standard_normal(out=memory[: stop - start])
         scores[start:stop] = (vectors[:, 1:] @ vectors[:, :1].swapaxes(-2, -1))[..., 0]
     return scores
 
