@@ -226,7 +226,7 @@ def stack_curves(run: Stack) -> StackCurves:
     lengths = _length(run.streams, 1)
     size = lengths.mean(axis=-1)
     n_words = run.streams.shape[1]
-    alike = np.array([mean_cosine(stream) for stream in run.streams] if n_words > 1 else [])
+    alike = _mean_cosines(run.streams) if n_words > 1 else np.array([])
     at_streams = np.array([]) if run.stream_gradients is None else _length(run.stream_gradients, 2)
     of_layers, of_lasts = (
         {name: _length(array, 2) for name, array in found.items()} for found in (run.gradients, run.last_gradients)
@@ -261,11 +261,17 @@ def mean_cosine(x: ArrayLike) -> float:
     values = np.asarray(x, dtype=np.float64)
     if values.ndim != 2 or len(values) < 2:
         raise ValueError(f"x needs the axes (position, d_model) and two rows or more; got shape {values.shape}")
-    lengths = _length(values, 1)[:, None]
-    directions = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
-    cosines = directions @ directions.T
-    n = len(values)
-    return float(np.clip((cosines.sum() - np.trace(cosines)) / (n * (n - 1)), -1.0, 1.0))
+    return float(_mean_cosines(values))
+
+
+def _mean_cosines(x: Floats) -> Floats:
+    """As in `mean_cosine`, for each matrix of (..., position, d_model)."""
+    lengths = _length(x, 1)[..., None]
+    directions = np.divide(x, lengths, out=np.zeros_like(x), where=lengths > 0)
+    cosines = directions @ directions.swapaxes(-2, -1)
+    n = x.shape[-2]
+    of_pairs = cosines.sum(axis=(-2, -1)) - np.trace(cosines, axis1=-2, axis2=-1)
+    return np.asarray(np.clip(of_pairs / (n * (n - 1)), -1.0, 1.0))
 
 
 def _length(values: Floats, axes: int) -> Floats:
