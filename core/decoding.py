@@ -27,6 +27,8 @@ PARTS = {
 }
 """Which products belong to which part of the work."""
 
+_PART_OF = {name: part for part, names in PARTS.items() for name in names}
+
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
@@ -62,7 +64,10 @@ class Step:
     @property
     def multiply_adds(self) -> dict[str, int]:
         """Of each part, from the products."""
-        return {part: count(self.products, names) for part, names in PARTS.items()}
+        of_parts = dict.fromkeys(PARTS, 0)
+        for product in self.products:
+            of_parts[_PART_OF[product.name]] += product.multiply_adds
+        return of_parts
 
     @property
     def work(self) -> int:
