@@ -253,13 +253,18 @@ def recurrent_jacobians(x: ArrayLike, parameters: RecurrentParameters, features:
     [1.5, 3.0]
     """
     rows = _tensor(x).requires_grad_()
+    states = _recurrent_layer(parameters)(rows[None])[0][0]
+    return {"states": states.detach().numpy(), "jacobians": _by_every_row(states[-1], rows, features)}
+
+
+def _recurrent_layer(parameters: RecurrentParameters) -> nn.RNN:
+    """PyTorch's module with our parameters."""
     d_model, d_state = parameters.w_x.shape
     layer = nn.RNN(d_model, d_state, batch_first=True, device="meta", dtype=torch.float64)
     state = {"weight_ih_l0": parameters.w_x.T, "weight_hh_l0": parameters.w_h.T}
     state |= {"bias_ih_l0": parameters.b, "bias_hh_l0": np.zeros(d_state)}
     layer.load_state_dict({name: _tensor(array) for name, array in state.items()}, assign=True)
-    states = layer(rows[None])[0][0]
-    return {"states": states.detach().numpy(), "jacobians": _by_every_row(states[-1], rows, features)}
+    return layer
 
 
 def attention_jacobians(

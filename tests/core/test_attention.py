@@ -13,6 +13,7 @@ from core.agreement import compare
 from core.attention import attend, self_attention
 from core.masks import causal_mask
 from core.positions import rotate, sinusoidal_encoding
+from tests.loops import attend_by_loops
 
 BATCH, HEAD, QUERY, KEY, D_HEAD, D_VALUE = 2, 3, 5, 11, 7, 13
 
@@ -29,22 +30,6 @@ def random_mask(*shape):
     may_attend = np.random.default_rng(1).random(shape) < 0.5
     may_attend[..., 1, :], may_attend[..., 2, :] = False, True
     return may_attend
-
-
-def attend_by_loops(q, k, v, may_attend, scale):
-    """One query, one key, one feature at a time."""
-    scores = np.zeros((len(q), len(k)))
-    weights = np.zeros((len(q), len(k)))
-    output = np.zeros((len(q), v.shape[1]))
-    for i in range(len(q)):
-        for j in range(len(k)):
-            scores[i, j] = sum(q[i, feature] * k[j, feature] for feature in range(q.shape[1]))
-        allowed = [j for j in range(len(k)) if may_attend[i, j]]
-        total = sum(math.exp(scores[i, j] * scale) for j in allowed)
-        for j in allowed:
-            weights[i, j] = math.exp(scores[i, j] * scale) / total
-            output[i] += weights[i, j] * v[j]
-    return scores, weights, output
 
 
 @pytest.mark.parametrize("scale", [None, 0.3])

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.positions import rotate, rotation_angles, sinusoidal_encoding
+from tests.loops import sinusoidal_encoding_by_loops
 
 
 @pytest.mark.parametrize(
@@ -26,11 +27,7 @@ def test_sinusoidal_encoding_of_position_one(width, expected):
 @pytest.mark.parametrize("width", [1, 2, 7, 8, 13])
 @pytest.mark.parametrize("base", [10000.0, 50.0])
 def test_sinusoidal_encoding_equals_a_loop(width, base):
-    expected = np.zeros((11, width))
-    for position in range(11):
-        for feature in range(width):
-            angle = position / base ** (2 * (feature // 2) / width)
-            expected[position, feature] = math.cos(angle) if feature % 2 else math.sin(angle)
+    expected = sinusoidal_encoding_by_loops(11, width, base)
     np.testing.assert_allclose(sinusoidal_encoding(11, width, base), expected, rtol=1e-12, atol=1e-15)
 
 
