@@ -1,6 +1,7 @@
 """Predict, then reveal: a question about the numbers on the screen, answered by computing."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
@@ -59,16 +60,20 @@ def number(
             )
         )
 
-    def verdict(guessed: float) -> str:
+    def solve() -> Callable[[float], str]:
         true = answer()
-        gap = abs(guessed - true)
-        close = gap <= 0.05 * (bounds[1] - bounds[0]) + 1e-9  # 0.20 − 0.15 is a little more than 0.05
-        return (
-            f"<b>It is {number_text(true, decimals)}.</b> Your guess, {number_text(guessed, decimals)}, is "
-            f"{'close' if close else f'off by {number_text(gap, decimals)}'}. {why(true)}"
-        )
+        return partial(_number_verdict, true, why(true), 0.05 * (bounds[1] - bounds[0]), decimals)
 
-    _ask(key, question, guess, verdict, state)
+    _ask(key, question, guess, solve, state)
+
+
+def _number_verdict(true: float, why: str, close_by: float, decimals: int, guessed: float) -> str:
+    gap = abs(guessed - true)
+    close = gap <= close_by + 1e-9  # 0.20 − 0.15 is a little more than 0.05
+    return (
+        f"<b>It is {number_text(true, decimals)}.</b> Your guess, {number_text(guessed, decimals)}, is "
+        f"{'close' if close else f'off by {number_text(gap, decimals)}'}. {why}"
+    )
 
 
 def choice(
@@ -99,29 +104,51 @@ def choice(
         )
         return chosen
 
-    def verdict(guessed: str | None) -> str:
-        right = answer()
-        if guessed is None:
-            return f"<b>The answer: {right}.</b> {why()}"
-        said = f"Yes: {right}." if guessed == right else f"No: {right}, not {guessed}."
-        return f"<b>{said}</b> {why()}"
-
-    _ask(key, question, guess, verdict, state)
+    _ask(key, question, guess, lambda: partial(_choice_verdict, answer(), why()), state)
 
 
-def _ask(key: str, question: str, guess: Callable[[], Guess], verdict: Callable[[Guess], str], state: object) -> None:
-    """The question, the guess and the button; only this part of the page runs again when they are used."""
+def _choice_verdict(right: str, why: str, guessed: str | None) -> str:
+    if guessed is None:
+        return f"<b>The answer: {right}.</b> {why}"
+    said = f"Yes: {right}." if guessed == right else f"No: {right}, not {guessed}."
+    return f"<b>{said}</b> {why}"
 
-    @st.fragment
-    def asked() -> None:
-        st.html(f'<p class="line">{question}</p>')
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            guessed = guess()
-            st.button("Reveal", key=f"reveal_{key}", on_click=reveal)
-        if st.session_state.get(_REVEALED.format(key)) == state:
-            st.html(f'<p class="line answer" role="status">{verdict(guessed)}</p>')
+
+def _ask(
+    key: str,
+    question: str,
+    guess: Callable[[], Guess],
+    solve: Callable[[], Callable[[Guess], str]],
+    state: object,
+) -> None:
+    """The question, the guess and the button; only this part of the page runs again while the reader guesses.
+
+    The session keeps a fragment, and with a function of the page all that the page has computed, 44 MB on some. So the
+    answer is worked out here, outside the fragment, by another run of the page once it is asked for.
+    """
+
+    def is_revealed() -> bool:
+        return bool(st.session_state.get(_REVEALED.format(key)) == state)
 
     def reveal() -> None:
         st.session_state[_REVEALED.format(key)] = state
 
-    asked()
+    st.fragment(_asked)(key, question, guess, solve() if is_revealed() else None, is_revealed, reveal)
+
+
+def _asked(
+    key: str,
+    question: str,
+    guess: Callable[[], Guess],
+    verdict: Callable[[Guess], str] | None,
+    is_revealed: Callable[[], bool],
+    reveal: Callable[[], None],
+) -> None:
+    st.html(f'<p class="line">{question}</p>')
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        guessed = guess()
+        st.button("Reveal", key=f"reveal_{key}", on_click=reveal)
+    if verdict is not None:
+        st.html(f'<p class="line answer" role="status">{verdict(guessed)}</p>')
+    elif is_revealed():
+        st.rerun()  # the whole page
