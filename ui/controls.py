@@ -280,7 +280,7 @@ def _linked(
     if rejected:
         said = ", ".join(map(str, instead or default)) if isinstance(default, list) else str(default)
         used = [type(default[0])(text) for text in instead] if instead and isinstance(default, list) else default
-        wrong = [text for text in given if text not in instead]
+        wrong = [text for text in given if text not in instead] or given
         _note(Ignored(key, wanted, quote(wrong), said), used)
         seen.add(key)
         if instead:
@@ -488,13 +488,14 @@ def numbers_choice(label: str, options: Sequence[int], key: str, default: Sequen
         st.rerun()  # once the widget exists, Streamlit forbids all this
 
     def accepts(given: list[str]) -> bool:
-        return all(text in numbers for text in given)
+        return len(set(given)) == len(given) and all(text in numbers for text in given)
 
     def widget() -> list[int]:
         return st.multiselect(label, options, list(default), key=key, bind="query-params")
 
-    kept = [text for text in st.session_state[_LINK].get(key, []) if text in numbers]
-    return tuple(_linked(label, key, accepts, f"some of {', '.join(numbers)}", list(default), widget, kept))
+    kept = [text for text in dict.fromkeys(st.session_state[_LINK].get(key, [])) if text in numbers]
+    wanted = f"some of {', '.join(numbers)}, each once"
+    return tuple(_linked(label, key, accepts, wanted, list(default), widget, kept))
 
 
 def typed_number(label: str, key: str, default: int, bounds: tuple[int, int], help: str | None = None) -> int:

@@ -306,6 +306,12 @@ def test_some_wrong_sizes_leave_the_right_ones():
     assert "Used instead: 64." in notices(at)[0]
 
 
+def test_a_value_that_a_list_has_twice_is_used_once_and_told():
+    at = open_page("scaling_sweep", dims=["64", "4", "64"])
+    assert at.session_state["dims"] == [64, 4]
+    assert "each once, given “64” and “4” and “64”. Used instead: 64, 4." in notices(at)[0]
+
+
 @pytest.mark.parametrize(
     ("order", "part"),
     [
