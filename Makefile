@@ -19,7 +19,7 @@ PIP_FAILED  := { tail -n 20 $(PIP_LOG) >&2; echo "pip failed; all it said is in 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test bench lint audit check-pins clean
+.PHONY: help run test bench fuzz lint audit check-pins clean
 
 help: ## List these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -42,6 +42,9 @@ bench: $(VENV)/requirements-dev.stamp ## Measure speed, memory and a full lectur
 	@$(BIN)/python -m tests.browser.chromium --install
 	@$(BIN)/python -m tests.deploy.nginx --install
 	@$(BIN)/python -m tests.benchmarks $(PARTS)
+
+fuzz: $(VENV)/requirements-dev.stamp ## Open links and change controls at random until something is wrong (LINKS=100 SEQUENCES=10 SEED=2)
+	@$(BIN)/python -m tests.fuzz $(if $(LINKS),--links $(LINKS)) $(if $(SEQUENCES),--sequences $(SEQUENCES)) $(if $(SEED),--seed $(SEED))
 
 lint: $(VENV)/requirements-dev.stamp ## The first half of `make test`: ruff and mypy
 	$(BIN)/ruff check .
