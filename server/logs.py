@@ -180,12 +180,15 @@ def _filled(message: str, values: Any, trusted: bool) -> str:
 
 
 def _page() -> str | None:
-    """Name of the page whose script is running on this thread, as in our own table."""
+    """Name of the page whose script is running on this thread."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return None
     page = context.pages_manager.get_pages().get(context.page_script_hash)
-    return page["url_pathname"] or None if page is not None else None
+    script = (
+        Path(page["script_path"]) if page is not None else Path()
+    )  # not by its name, which the reader may have typed
+    return script.stem if script.parent.name == "pages" else None
 
 
 def _log_warning(

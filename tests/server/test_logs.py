@@ -4,6 +4,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -83,3 +84,15 @@ def test_places_are_within_the_project_or_a_package() -> None:
     assert logs.place(pytest.__file__, 7) == "pytest/__init__.py:7"
     assert logs.place(sys.executable + "/../secret.py", 7).endswith(":7")
     assert logs.place("/home/meera/secret.py", 7) == "secret.py:7"
+
+
+@pytest.mark.parametrize(("script", "page"), [("/app/pages/cost.py", "cost"), ("/app/ui/main.py", None)])
+def test_the_page_is_named_by_its_script_and_never_by_what_was_typed(
+    script: str, page: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"hash": {"page_script_hash": "", "page_name": READER, "icon": "", "script_path": script}}
+    context = SimpleNamespace(page_script_hash="hash", pages_manager=SimpleNamespace(get_pages=lambda: known))
+    monkeypatch.setattr(logs, "get_script_run_ctx", lambda suppress_warning: context)
+    assert logs._page() == page
+    context.page_script_hash = "another"
+    assert logs._page() is None
