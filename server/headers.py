@@ -86,7 +86,7 @@ def content_security_policy(ancestors: str) -> str:
             "style-src 'self' 'unsafe-inline'",  # Streamlit and Vega style their elements one by one
             "img-src 'self' data: blob:",
             "font-src 'self' data:",
-            "connect-src 'self'",
+            "connect-src 'self'",  # the websocket too; Safari before 16 would refuse it
             "worker-src 'self' blob:",
             "manifest-src 'self'",
             "base-uri 'none'",
