@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import FrameType
 
@@ -16,6 +16,8 @@ from server.limits import most_readers
 from server.outside import stay_here
 from server.readiness import PROCESS
 from server.warming import warm
+
+_Handler = Callable[[int, FrameType | None], object]
 
 DRAIN = "DASHBOARD_DRAIN_SECONDS"
 """Environment variable: how long the process goes on serving after SIGTERM, while it says that it is not ready."""
@@ -81,9 +83,11 @@ def _be_unready_first(seconds: float) -> None:
         return  # only the main thread is told of signals
     loop = asyncio.get_running_loop()
     end = signal.getsignal(signal.SIGTERM)  # uvicorn's, which closes the door at once
-    if not callable(end):
-        return
+    if callable(end):
+        signal.signal(signal.SIGTERM, _unready_first(end, seconds, loop))
 
+
+def _unready_first(end: _Handler, seconds: float, loop: asyncio.AbstractEventLoop) -> _Handler:
     def unready(number: int, frame: FrameType | None) -> None:
         PROCESS.stop()
         if seconds:
@@ -92,4 +96,4 @@ def _be_unready_first(seconds: float) -> None:
         else:
             end(number, frame)
 
-    signal.signal(signal.SIGTERM, unready)
+    return unready

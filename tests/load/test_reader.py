@@ -1,6 +1,5 @@
 """The reader without a browser shows what core computes, and its address is the link that a browser would show."""
 
-import asyncio
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,6 +9,7 @@ from core.attention import self_attention
 from core.examples import draw_example
 from core.masks import causal_mask
 from tests.browser.server import serving
+from tests.coroutines import completed
 from tests.load.reader import Reader
 
 SENTENCE = "the cat saw the dog"
@@ -65,7 +65,7 @@ def test_numbers_follow_the_link_and_the_slider_and_the_address_brings_them_back
             assert other.value("query") == "3 the"
             assert reader.errors == other.errors == []
 
-    asyncio.run(visit())
+    completed(visit())
 
 
 def test_the_sidebar_outlives_page_changes_and_lost_connections(address: str) -> None:
@@ -90,7 +90,7 @@ def test_the_sidebar_outlives_page_changes_and_lost_connections(address: str) ->
             assert reader.state() == before
             assert reader.errors == []
 
-    asyncio.run(visit())
+    completed(visit())
 
 
 def test_a_control_takes_only_what_a_browser_offers(address: str) -> None:
@@ -106,4 +106,4 @@ def test_a_control_takes_only_what_a_browser_offers(address: str) -> None:
             with pytest.raises(ValueError, match=r"page must be one of .*; got 'nowhere'"):
                 await reader.go_to("nowhere")
 
-    asyncio.run(visit())
+    completed(visit())

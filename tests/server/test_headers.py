@@ -6,6 +6,7 @@ import textwrap
 import pytest
 
 from server import headers, limits
+from tests.coroutines import completed
 from ui import in_browser
 
 
@@ -65,7 +66,7 @@ def test_one_reader_too_many_is_refused_until_another_has_left(monkeypatch: pyte
         await guard({"type": "websocket"}, receive, send)
         return said
 
-    assert asyncio.run(trying()) == ["served", "websocket.close 1013", "served"]
+    assert completed(trying()) == ["served", "websocket.close 1013", "served"]
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "many", "1.5"])

@@ -1,7 +1,7 @@
 """From the start of a process to its end: what the readiness route would say."""
 
-import asyncio
 import signal
+from unittest.mock import Mock
 
 import pytest
 
@@ -29,24 +29,24 @@ def test_a_process_that_cannot_prepare_itself_is_never_ready() -> None:
     assert readiness.state is State.FAILED
 
 
-def test_sigterm_makes_it_unready_first_and_ends_it_later(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seconds", [0.0, 10.0])
+def test_sigterm_makes_it_unready_first_and_ends_it_later(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     readiness = Readiness()
     monkeypatch.setattr(lifespan, "PROCESS", readiness)
-    ended = []
-    before = signal.signal(signal.SIGTERM, lambda *_: ended.append(readiness.state))
-
-    async def stopping() -> list[State]:
-        lifespan._be_unready_first(0.05)
-        signal.raise_signal(signal.SIGTERM)
-        at_once = list(ended)
-        await asyncio.sleep(0.2)
-        return at_once
-
+    ended: list[State] = []
+    loop = Mock()
+    end = lifespan._unready_first(lambda *_: ended.append(readiness.state), seconds, loop)
+    before = signal.signal(signal.SIGTERM, end)
     try:
-        assert asyncio.run(stopping()) == []
+        signal.raise_signal(signal.SIGTERM)
+        assert readiness.state is State.STOPPING
+        assert ended == ([] if seconds else [State.STOPPING])
+        if seconds:
+            assert loop.call_soon_threadsafe.call_args.args[:2] == (loop.call_later, seconds)
+            signal.raise_signal(signal.SIGTERM)  # the second one does not wait
+        assert ended == [State.STOPPING]
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert ended == [State.STOPPING]
 
 
 @pytest.mark.parametrize("given", ["soon", "-1", "nan", "601"])
