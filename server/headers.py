@@ -59,7 +59,7 @@ def frame_ancestors() -> str:
     return " ".join(given)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4)
 def content_security_policy(ancestors: str) -> str:
     """What a page of this site may load, run and talk to.
 

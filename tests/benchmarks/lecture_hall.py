@@ -9,7 +9,6 @@ import os
 import re
 import statistics
 import time
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -272,13 +271,6 @@ def moves(record: Record) -> list[float]:
     return [answer.seconds for answer in record.answers.get("slider move", ()) if answer.received]
 
 
-def cache_megabytes(address: str) -> float:
-    """What Streamlit says that its caches hold; those of `functools` are bounded by number."""
-    with urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=60) as answer:
-        text = answer.read().decode()
-    return sum(map(int, re.findall(r"^cache_memory_bytes\{[^}]*\} (\d+)", text, re.MULTILINE))) / 2**20
-
-
 def complaints(record: Record, here: Place) -> list[str]:
     """The first few of all that went wrong."""
     return [f"Went wrong: {text[:300]}" for text in [*record.failures, *record.wrong, *here.complaints][:5]]
@@ -360,7 +352,7 @@ def many_reruns(here: Place, size: Size) -> Found:
     rows: list[dict[str, Cell]] = []
 
     def at(count: int) -> None:
-        rows.append({"reruns": count, "server MB": watch.look().resident, "caches MB": cache_megabytes(here.address)})
+        rows.append({"reruns": count, "server MB": watch.look().resident})
 
     asyncio.run(walk(here.address, size.routes))
     watch.look()
