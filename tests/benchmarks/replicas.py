@@ -1,0 +1,204 @@
+"""100 readers on two replicas behind nginx, of which one is killed in the middle and started again.
+
+The replicas run what the image has in it, with its own command; the proxy has the configuration that the project ships.
+"""
+
+import asyncio
+import signal
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.benchmarks.lecture_hall import latencies, percentile, processor_seconds, resident_mb, walk
+from tests.benchmarks.tables import Cell, Result, Table, Verdict
+from tests.deploy.replicas import House, Replica, replicated
+from tests.load.hall import ROUTES, Hall, Record, Student, difference, seen
+from tests.load.reader import Dropped
+
+AWAY = 3.0
+"""Seconds after which an orchestrator starts a killed replica again."""
+
+
+@dataclass
+class Kill:
+    """What the killing of a replica did to its readers."""
+
+    at: float = 0.0
+    """On the clock of this process; 0 before it."""
+    connected: list[float] = field(default_factory=list)
+    """Seconds after it, for each reader who lost the connection, until there was one again."""
+    answered: list[float] = field(default_factory=list)
+    """Until the other replica had computed the reader's page."""
+    lost: list[str] = field(default_factory=list)
+    """Readers whose page, controls, sidebar or charts are not what they were."""
+
+
+@dataclass
+class Listener(Student):
+    """A reader whose tab comes back by itself as soon as the connection breaks."""
+
+    kill: Kill = field(default_factory=Kill)
+
+    async def attend(self, arrival: float) -> None:
+        """From coming in to the end."""
+        rng, hall = self.rng, self.hall
+        await asyncio.sleep(rng.uniform(0, arrival))
+        await self._arrive()
+        while not hall.over:
+            await hall.pause(rng.lognormvariate(0, 0.5) * hall.median_pause)
+            if not self.reader.connected:
+                await self._return(seen(self.reader), self.reader.sidebar())
+            elif not hall.over:
+                await self._act_until_dropped()
+        await self.reader.leave()
+
+    async def _act_until_dropped(self) -> None:
+        hall, shown = self.hall, len(self.reader.errors)
+        hall.record.actions += 1
+        try:
+            await self._move()
+        except Dropped:
+            # What was asked for when the connection broke: the controls stand there already, the charts do not.
+            await self._return(seen(self.reader) | {"charts": None}, self.reader.sidebar())
+        except (TimeoutError, RuntimeError) as problem:
+            hall.record.failures.append(f"{self.reader.path or 'home'}: {type(problem).__name__}: {problem}")
+        hall.record.failures += [f"{self.reader.path or 'home'}: shown: {said}" for said in self.reader.errors[shown:]]
+
+    async def _return(self, before: dict[str, Any], sidebar: dict[str, str]) -> None:
+        """Connect again, as often as it takes, and look."""
+        reader, kill, address = self.reader, self.kill, self.reader.address
+        try:
+            for _ in range(60):
+                try:
+                    await reader.come_back()
+                    break
+                except Dropped:
+                    await asyncio.sleep(0.5)
+            kill.connected.append(time.perf_counter() - kill.at)
+            await reader.rerun()
+            kill.answered.append(time.perf_counter() - kill.at)
+        except (Dropped, TimeoutError, RuntimeError) as problem:
+            kill.lost.append(f"reader {self.number} did not come back: {problem!r}")
+            return
+        after = seen(reader)
+        said = difference(before, after | ({"charts": None} if before["charts"] is None else {}))
+        if said or reader.sidebar() != sidebar or reader.address != address:
+            kill.lost.append(f"reader {self.number} at {address}: {said or reader.sidebar()}")
+
+
+async def lecture(house: House, readers: int, newcomers: int, seconds: float) -> tuple[list[Record], Kill, list[Table]]:
+    """The records before and after the kill, the kill, and what the replicas did."""
+    first, second = house.replicas
+    for replica in house.replicas:
+        await walk(replica.address, ROUTES)
+    hall, kill = Hall(house.proxy.address), Kill()
+    listeners = [Listener(hall, number, False, kill) for number in range(readers + newcomers)]
+    arrival = seconds / 8
+    attending = [asyncio.create_task(one.attend(arrival)) for one in listeners[:readers]]
+    rows: list[dict[str, Cell]] = []
+
+    await asyncio.sleep(arrival)
+    before = [await stand(replica) for replica in house.replicas]
+    await asyncio.sleep(seconds / 2 - arrival)
+    rows += [
+        row("both", number, was, await stand(r))
+        for number, (r, was) in enumerate(zip(house.replicas, before, strict=True), 1)
+    ]
+
+    kill.at = time.perf_counter()
+    await asyncio.to_thread(first.end, signal.SIGKILL)
+    records = [hall.record, Record()]
+    hall.record = records[1]
+    await asyncio.sleep(0.05)  # until the proxy has closed their connections
+    hall.call()
+    began = await stand(second)
+    await asyncio.sleep(AWAY)
+    first.start()
+    await asyncio.to_thread(first.wait)
+    ready = time.perf_counter() - kill.at
+    await asyncio.sleep(max(0.0, kill.at + seconds / 4 - time.perf_counter()))
+    rows.append(row("one, for all", 2, began, await stand(second)))
+
+    attending += [asyncio.create_task(one.attend(arrival)) for one in listeners[readers:]]
+    await asyncio.sleep(arrival)
+    begun = [await stand(replica) for replica in house.replicas]
+    await asyncio.sleep(max(0.0, kill.at + seconds / 2 - time.perf_counter()))
+    rows += [
+        row("both, new readers came", number, was, await stand(replica))
+        for number, (replica, was) in enumerate(zip(house.replicas, begun, strict=True), 1)
+    ]
+    hall.over = True
+    hall.call()
+    for ended in await asyncio.gather(*attending, return_exceptions=True):
+        if isinstance(ended, BaseException):
+            hall.record.failures.append(f"a reader of this benchmark failed: {ended!r}")
+    about = f"Replica 1 was killed, started again {AWAY:g} s later and ready {ready:.1f} s after the kill."
+    return records, kill, [Table("The replicas", rows, about)]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A replica at a moment."""
+
+    at: float
+    readers: int
+    processor: float
+    resident: float
+
+
+async def stand(replica: Replica) -> Standing:
+    """As it is now."""
+    assert replica.process is not None
+    pid, readers = replica.process.pid, await asyncio.to_thread(replica.sessions)
+    return Standing(time.perf_counter(), readers, processor_seconds(pid), resident_mb(pid))
+
+
+def row(when: str, number: int, was: Standing, now: Standing) -> dict[str, Cell]:
+    """One line of the table of replicas."""
+    cores = (now.processor - was.processor) / (now.at - was.at)
+    return {
+        "replicas": when,
+        "replica": number,
+        "readers": now.readers,
+        "cores": cores,
+        "ms of a core, per reader and second": 1000 * cores / now.readers if now.readers else None,
+        "MB": now.resident,
+    }
+
+
+def run(thorough: bool = True) -> Result:
+    """One lecture."""
+    readers, newcomers, seconds = (100, 20, 120.0) if thorough else (6, 2, 16.0)
+    with replicated() as house:
+        (before, after), kill, tables = asyncio.run(lecture(house, readers, newcomers, seconds))
+        said = "".join(replica.log() for replica in house.replicas) + house.proxy.complaints()
+    back = [
+        {
+            "until": what,
+            "readers": len(times),
+            "p50 in s": percentile(times, 50),
+            "longest in s": max(times, default=None),
+        }
+        for what, times in (("connected again", kill.connected), ("answered by the other replica", kill.answered))
+    ]
+    shape = f"{readers} readers on two replicas"
+    failures = [*before.failures, *after.failures, *([said[-500:]] if "Traceback" in said else [])]
+    wrong = [*kill.lost, *before.wrong, *after.wrong]
+    return Result(
+        "Two replicas behind a proxy, one killed",
+        [
+            latencies(f"{shape}: before the kill", f"{seconds / 2:.0f} s.", before),
+            latencies(f"{shape}: from the kill on", f"{seconds / 2:.0f} s.", after),
+            Table(
+                "Readers of the killed replica",
+                back,
+                "From the kill. All of them ask for a new run at once; a browser asks only if one was under way.",
+            ),
+            *tables,
+        ],
+        [
+            Verdict("killing one of two replicas: readers who lost their state", len(wrong), 0, "", where=shape),
+            Verdict("killing one of two replicas: errors", len(failures), 0, "", where=shape),
+        ],
+        [f"went wrong: {text[:300]}" for text in [*failures, *wrong][:5]],
+    )
