@@ -38,6 +38,5 @@ EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import urllib.request as ask; ask.urlopen('http://127.0.0.1:8501/healthz', timeout=4)"]
 
-# Where it listens on every address, Streamlit would ask another host for this one's address to print it: hence the
-# silent welcome. No file changes in an image, so none is watched.
+# The welcome would name an address that is right in the container only. No file changes in an image, so none is watched.
 CMD ["python", "-m", "streamlit", "run", "streamlit_app.py", "--server.address", "0.0.0.0", "--server.port", "8501", "--server.headless", "true", "--server.fileWatcherType", "none", "--logger.hideWelcomeMessage", "true"]

@@ -6,12 +6,13 @@ The replicas run what the image has in it, with its own command; the proxy has t
 import asyncio
 import signal
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.benchmarks.lecture_hall import latencies, percentile, processor_seconds, resident_mb, walk
 from tests.benchmarks.tables import Cell, Result, Table, Verdict
-from tests.deploy.replicas import House, Replica, replicated
+from tests.deploy.replicas import House, replicated
 from tests.load.hall import ROUTES, Hall, Record, Student, difference, seen
 from tests.load.reader import Dropped
 
@@ -88,7 +89,7 @@ class Listener(Student):
 
 async def lecture(house: House, readers: int, newcomers: int, seconds: float) -> tuple[list[Record], Kill, list[Table]]:
     """The records before and after the kill, the kill, and what the replicas did."""
-    first, second = house.replicas
+    first = house.replicas[0]
     for replica in house.replicas:
         await walk(replica.address, ROUTES)
     hall, kill = Hall(house.proxy.address), Kill()
@@ -97,13 +98,13 @@ async def lecture(house: House, readers: int, newcomers: int, seconds: float) ->
     attending = [asyncio.create_task(one.attend(arrival)) for one in listeners[:readers]]
     rows: list[dict[str, Cell]] = []
 
+    def both() -> list[Standing]:
+        return [stand(house, listeners, number) for number in range(2)]
+
     await asyncio.sleep(arrival)
-    before = [await stand(replica) for replica in house.replicas]
+    before = both()
     await asyncio.sleep(seconds / 2 - arrival)
-    rows += [
-        row("both", number, was, await stand(r))
-        for number, (r, was) in enumerate(zip(house.replicas, before, strict=True), 1)
-    ]
+    rows += [row("both", number, *pair) for number, pair in enumerate(zip(before, both(), strict=True), 1)]
 
     kill.at = time.perf_counter()
     await asyncio.to_thread(first.end, signal.SIGKILL)
@@ -111,22 +112,20 @@ async def lecture(house: House, readers: int, newcomers: int, seconds: float) ->
     hall.record = records[1]
     await asyncio.sleep(0.05)  # until the proxy has closed their connections
     hall.call()
-    began = await stand(second)
+    began = stand(house, listeners, 1)
     await asyncio.sleep(AWAY)
     first.start()
     await asyncio.to_thread(first.wait)
     ready = time.perf_counter() - kill.at
     await asyncio.sleep(max(0.0, kill.at + seconds / 4 - time.perf_counter()))
-    rows.append(row("one, for all", 2, began, await stand(second)))
+    rows.append(row("one, for all", 2, began, stand(house, listeners, 1)))
 
     attending += [asyncio.create_task(one.attend(arrival)) for one in listeners[readers:]]
     await asyncio.sleep(arrival)
-    begun = [await stand(replica) for replica in house.replicas]
+    begun = both()
     await asyncio.sleep(max(0.0, kill.at + seconds / 2 - time.perf_counter()))
-    rows += [
-        row("both, new readers came", number, was, await stand(replica))
-        for number, (replica, was) in enumerate(zip(house.replicas, begun, strict=True), 1)
-    ]
+    when = f"both again, {newcomers} more readers"
+    rows += [row(when, number, *pair) for number, pair in enumerate(zip(begun, both(), strict=True), 1)]
     hall.over = True
     hall.call()
     for ended in await asyncio.gather(*attending, return_exceptions=True):
@@ -146,11 +145,12 @@ class Standing:
     resident: float
 
 
-async def stand(replica: Replica) -> Standing:
-    """As it is now."""
-    assert replica.process is not None
-    pid, readers = replica.process.pid, await asyncio.to_thread(replica.sessions)
-    return Standing(time.perf_counter(), readers, processor_seconds(pid), resident_mb(pid))
+def stand(house: House, listeners: Sequence[Listener], number: int) -> Standing:
+    """A replica as it is now; which one a reader is with stands in the reader's cookie."""
+    process = house.replicas[number].process
+    assert process is not None
+    with_it = sum(one.reader.connected and one.reader.cookies.get("replica") == str(number + 1) for one in listeners)
+    return Standing(time.perf_counter(), with_it, processor_seconds(process.pid), resident_mb(process.pid))
 
 
 def row(when: str, number: int, was: Standing, now: Standing) -> dict[str, Cell]:

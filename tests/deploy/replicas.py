@@ -74,13 +74,6 @@ class Replica:
         """What it has printed, over all its lives."""
         return self.log_file.read_text(encoding="utf-8", errors="replace")
 
-    def sessions(self) -> int:
-        """Readers that are connected to it."""
-        with urllib.request.urlopen(f"{self.address}/_stcore/metrics", timeout=10) as answer:
-            lines = answer.read().decode().splitlines()
-        found = [line.split()[-1] for line in lines if line.startswith("active_sessions")]
-        return int(float(found[0])) if found else 0
-
 
 @dataclass(frozen=True, slots=True)
 class House:

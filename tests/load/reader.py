@@ -245,6 +245,11 @@ class Reader:
         return f"{self.server}/{self.path}" + (f"?{self.query}" if self.query else "")
 
     @property
+    def cookies(self) -> dict[str, str]:
+        """What the browser keeps of the server, by name."""
+        return dict(self._cookies)
+
+    @property
     def connected(self) -> bool:
         """Whether there is a connection now."""
         return self._socket is not None
