@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PARTS: tuple[str, ...] = ("slider", "cold_start", "compute", "lecture_hall")
+PARTS: tuple[str, ...] = ("slider", "cold_start", "compute", "lecture_hall", "replicas")
 """Modules of this folder, each with a function `run(thorough)`, in the order in which they run."""
 
 
