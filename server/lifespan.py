@@ -68,10 +68,13 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     None
         While it serves.
     """
-    most_readers(), frame_ancestors()  # what the environment says wrongly is told before the first reader, not to him
+    # What the environment says wrongly ends the start, and is told in full: no reader has come yet.
+    frame_ancestors()
+    most_readers()
+    drain = drain_seconds()
     logs.configure()
     stay_here()
-    _be_unready_first(drain_seconds())
+    _be_unready_first(drain)
     threading.Thread(target=PROCESS.prepare, args=(warm,), name="warming", daemon=True).start()
     yield
     PROCESS.stop()
