@@ -11,14 +11,13 @@ import os
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
-import logging
 import multiprocessing
-import resource
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from typing import NamedTuple
+
+from tests.fuzz.work import prepare, work
 
 RAW_SHARE = 0.3
 """Of the links: those that go to the real server."""
@@ -28,49 +27,6 @@ CHUNKS = {"links": 500, "sequences": 50}
 
 GROWTH = 400.0
 """Megabytes that a process under AppTest may grow by after its first chunk: the caches of all pages, once full."""
-
-
-class Outcome(NamedTuple):
-    """What a chunk came to."""
-
-    part: str
-    done: int
-    runs: int
-    failures: dict[str, str]
-    slowest: list[tuple[float, float, str]]
-    process: int
-    memory: float
-
-
-def memory() -> float:
-    """The most that this process has held, in megabytes."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (2**20 if sys.platform == "darwin" else 2**10)
-
-
-def prepare() -> None:
-    """What a process needs before its first chunk: PyTorch loaded, as on a server that has been running for a while."""
-    import torch
-
-    import core.torch_reference  # noqa: F401  (found ready by ui.torch_check)
-    from tests.fuzz import strategies, visits
-
-    torch.set_num_threads(1)
-    logging.getLogger("streamlit").setLevel(logging.CRITICAL)
-    for name in ("script_run_context", "script_runner"):
-        logging.getLogger(f"streamlit.runtime.scriptrunner_utils.{name}").setLevel(logging.CRITICAL)
-    visits.watch()
-    visits.compile_once()
-    strategies.controls()
-
-
-def work(part: str, count: int, number: int) -> Outcome:
-    """One chunk."""
-    from tests.fuzz import run_links, run_raw, run_sequences
-
-    run = {"links": run_links.run, "raw links": run_raw.run, "sequences": run_sequences.run}[part]
-    found = run(count, number, lambda text: print(f"[{part}] {text}", flush=True))
-    return Outcome(part, found.done, found.runs, found.failures, found.slowest, os.getpid(), memory())
 
 
 def chunks(links: int, sequences: int, seed: int) -> Iterator[tuple[str, int, int]]:
