@@ -9,7 +9,7 @@ from core.softmax import Floats
 
 @st.cache_resource
 def encoder() -> Encoder:
-    """The model, once for all readers: 105 MB.
+    """The model, once for all readers: 17 MB.
 
     Returns
     -------
@@ -56,8 +56,9 @@ def layer_input(words: tuple[str, ...], layer: int) -> tuple[tuple[str, ...], Fl
     return reading.pieces.names, reading.blocks[layer].attention_input
 
 
+@st.cache_resource(max_entries=1)
 def parameters_of(layer: int) -> BlockParameters:
-    """Learned arrays of one layer.
+    """Learned arrays of one layer, in double precision: 14 MB, made in milliseconds.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,41 @@ class Table:
 
     def rows(self, which: Sequence[int] | slice) -> Floats:
         """Values of some rows, in double precision."""
-        values = np.asarray(self.numbers[which], dtype=np.float64)
-        return values if self.scales is None else values * self.scales[which, None]
+        if self.scales is None:
+            return np.asarray(self.numbers[which], dtype=np.float64)
+        values: Floats = np.multiply(self.numbers[which], self.scales[which, None], dtype=np.float64)
+        return values
+
+
+class Layers(Sequence[BlockParameters]):
+    """Blocks of an encoder, each made of its tables when it is asked for.
+
+    In double precision all of them together take eight times the memory of their rounded numbers.
+    """
+
+    def __init__(self, tables: Sequence[Mapping[str, Table]]) -> None:
+        self._tables = tables
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @overload
+    def __getitem__(self, layer: int) -> BlockParameters: ...
+
+    @overload
+    def __getitem__(self, layer: slice) -> Sequence[BlockParameters]: ...
+
+    def __getitem__(self, layer: int | slice) -> BlockParameters | Sequence[BlockParameters]:
+        if isinstance(layer, slice):
+            return Layers(self._tables[layer])
+        tables = self._tables[layer]
+        # Ours are used as x @ w, and the rows of a table make one output each.
+        matrices = {name: tables[name].rows(slice(None)).T for name in MATRICES}
+        return BlockParameters(**matrices, **{name: _vector(tables[name]) for name in VECTORS})
+
+
+def _vector(table: Table) -> Floats:
+    return np.asarray(table.numbers, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +89,7 @@ class Encoder:
     """(d_model,): added to every piece; the model was made to read two texts at once, and this is the first."""
     gain: Floats
     shift: Floats
-    layers: tuple[BlockParameters, ...]
+    layers: Sequence[BlockParameters]
 
 
 def quantise(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -214,7 +247,8 @@ def load() -> Encoder:
     Returns
     -------
     Encoder
-        Layers in double precision, 85 MB; word embeddings stay in their file and are read row by row.
+        Layers as they are stored, 11 MB, and one at a time in double precision; word embeddings stay in their file and
+        are read row by row.
 
     Raises
     ------
@@ -236,25 +270,15 @@ def load() -> Encoder:
 
 
 def _assemble(found: Mapping[str, Table], vocabulary: Mapping[str, int]) -> Encoder:
-    def vector(name: str) -> Floats:
-        return np.asarray(found[name].numbers, dtype=np.float64)
-
-    layers = tuple(
-        BlockParameters(
-            # Ours are used as x @ w.
-            **{name: np.ascontiguousarray(found[f"{layer}.{name}"].rows(slice(None)).T) for name in MATRICES},
-            **{name: vector(f"{layer}.{name}") for name in VECTORS},
-        )
-        for layer in range(N_LAYERS)
-    )
+    layers = [{name: found[f"{layer}.{name}"] for name in (*MATRICES, *VECTORS)} for layer in range(N_LAYERS)]
     return Encoder(
         vocabulary,
         found["words"],
         found["positions"],
-        vector("text_type"),
-        vector("gain"),
-        vector("shift"),
-        layers,
+        _vector(found["text_type"]),
+        _vector(found["gain"]),
+        _vector(found["shift"]),
+        Layers(layers),
     )
 
 

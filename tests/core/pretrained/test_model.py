@@ -12,6 +12,8 @@ from hypothesis.extra.numpy import arrays
 from core.attention import self_attention
 from core.pretrained.build import read_package
 from core.pretrained.model import (
+    D_FF,
+    D_MODEL,
     FOLDER,
     MAX_PIECES,
     N_HEADS,
@@ -122,3 +124,14 @@ def test_the_files_say_where_they_come_from_and_stay_small():
     assert "nreimers/MiniLM-L6-H384-uncased" in notice
     assert "Apache License" in (FOLDER / "LICENSE").read_text(encoding="utf-8")
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 23e6
+
+
+def test_layers_are_made_when_they_are_asked_for(encoder):
+    made = encoder.layers[1]
+    assert made.w_1.shape == (D_MODEL, D_FF)
+    assert made.w_1.dtype == np.float64
+    assert encoder.layers[1] is not made
+    assert [layer.w_q[0, 0] for layer in encoder.layers[1:3]] == [made.w_q[0, 0], encoder.layers[2].w_q[0, 0]]
+    assert len(encoder.layers) == len(list(encoder.layers)) == N_LAYERS
+    stored = np.load(FOLDER / "layers.npz")
+    np.testing.assert_array_equal(made.w_v, (stored["1.w_v"] * stored["1.w_v.scales"].astype(np.float64)[:, None]).T)
