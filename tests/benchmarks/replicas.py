@@ -6,15 +6,15 @@ The replicas run what the image has in it, with its own command; the proxy has t
 import asyncio
 import signal
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tests.benchmarks.lecture_hall import latencies, percentile, processor_seconds, resident_mb, walk
 from tests.benchmarks.tables import Cell, Result, Table, Verdict
 from tests.deploy.replicas import House, replicated
-from tests.load.hall import ROUTES, Hall, Record, Student, difference, seen
-from tests.load.reader import Dropped
+from tests.load.hall import ROUTES, SPREAD, Hall, Record, Student, difference, seen
+from tests.load.reader import Answer, Dropped, Reader
 
 AWAY = 3.0
 """Seconds after which an orchestrator starts a killed replica again."""
@@ -39,6 +39,8 @@ class Listener(Student):
     """A reader whose tab comes back by itself as soon as the connection breaks."""
 
     kill: Kill = field(default_factory=Kill)
+    answered_by: Counter[str] = field(default_factory=Counter)
+    """How often each replica did what was asked for."""
 
     async def attend(self, arrival: float) -> None:
         """From coming in to the end."""
@@ -46,9 +48,9 @@ class Listener(Student):
         await asyncio.sleep(rng.uniform(0, arrival))
         await self._arrive()
         while not hall.over:
-            await hall.pause(rng.lognormvariate(0, 0.5) * hall.median_pause)
+            await hall.pause(rng.lognormvariate(0, SPREAD) * hall.median_pause)
             if not self.reader.connected:
-                await self._return(seen(self.reader), self.reader.sidebar())
+                await self._return()
             elif not hall.over:
                 await self._act_until_dropped()
         await self.reader.leave()
@@ -59,15 +61,23 @@ class Listener(Student):
         try:
             await self._move()
         except Dropped:
-            # What was asked for when the connection broke: the controls stand there already, the charts do not.
-            await self._return(seen(self.reader) | {"charts": None}, self.reader.sidebar())
+            await self._return(interrupted=True)
         except (TimeoutError, RuntimeError) as problem:
             hall.record.failures.append(f"{self.reader.path or 'home'}: {type(problem).__name__}: {problem}")
         hall.record.failures += [f"{self.reader.path or 'home'}: shown: {said}" for said in self.reader.errors[shown:]]
 
-    async def _return(self, before: dict[str, Any], sidebar: dict[str, str]) -> None:
-        """Connect again, as often as it takes, and look."""
-        reader, kill, address = self.reader, self.kill, self.reader.address
+    def _took(self, kind: str, answer: Answer) -> None:
+        self.answered_by[self.reader.cookies["replica"]] += answer.received > 0
+        super()._took(kind, answer)
+
+    async def _return(self, interrupted: bool = False) -> None:
+        """Connect again, as often as it takes, and look.
+
+        Whoever had an answer must see the same again. Whoever waited for one must see what was asked for: the sidebar,
+        and for the rest what the link shows to somebody else.
+        """
+        reader, kill = self.reader, self.kill
+        before, sidebar = seen(reader), reader.sidebar()
         try:
             for _ in range(60):
                 try:
@@ -78,13 +88,16 @@ class Listener(Student):
             kill.connected.append(time.perf_counter() - kill.at)
             await reader.rerun()
             kill.answered.append(time.perf_counter() - kill.at)
+            if interrupted:
+                async with Reader(self.hall.address) as other:
+                    await other.open_link(reader.address)
+                    before = seen(other)
         except (Dropped, TimeoutError, RuntimeError) as problem:
             kill.lost.append(f"reader {self.number} did not come back: {problem!r}")
             return
-        after = seen(reader)
-        said = difference(before, after | ({"charts": None} if before["charts"] is None else {}))
-        if said or reader.sidebar() != sidebar or reader.address != address:
-            kill.lost.append(f"reader {self.number} at {address}: {said or reader.sidebar()}")
+        said = difference(before, seen(reader))
+        if said or reader.sidebar() != sidebar:
+            kill.lost.append(f"reader {self.number} at {reader.address}: {said or reader.sidebar()}")
 
 
 async def lecture(house: House, readers: int, newcomers: int, seconds: float) -> tuple[list[Record], Kill, list[Table]]:
@@ -141,6 +154,8 @@ class Standing:
 
     at: float
     readers: int
+    answers: int
+    """Of it, so far."""
     processor: float
     resident: float
 
@@ -150,18 +165,20 @@ def stand(house: House, listeners: Sequence[Listener], number: int) -> Standing:
     process = house.replicas[number].process
     assert process is not None
     with_it = sum(one.reader.connected and one.reader.cookies.get("replica") == str(number + 1) for one in listeners)
-    return Standing(time.perf_counter(), with_it, processor_seconds(process.pid), resident_mb(process.pid))
+    answers = sum(one.answered_by[str(number + 1)] for one in listeners)
+    return Standing(time.perf_counter(), with_it, answers, processor_seconds(process.pid), resident_mb(process.pid))
 
 
 def row(when: str, number: int, was: Standing, now: Standing) -> dict[str, Cell]:
     """One line of the table of replicas."""
-    cores = (now.processor - was.processor) / (now.at - was.at)
+    length, spent, answers = now.at - was.at, now.processor - was.processor, now.answers - was.answers
     return {
         "replicas": when,
         "replica": number,
         "readers": now.readers,
-        "cores": cores,
-        "ms of a core, per reader and second": 1000 * cores / now.readers if now.readers else None,
+        "answers a second": answers / length,
+        "cores": spent / length,
+        "ms of a core, per answer": 1000 * spent / answers if answers else None,
         "MB": now.resident,
     }
 
