@@ -5,6 +5,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -28,6 +29,10 @@ LENGTHS = (64, 128, 256, 512, 1024)
 WIDTHS = (16, 64, 256, 1024, 4096)
 BLOCK = 0.04
 """Seconds of one turn of one side; a call that takes longer makes its turn longer."""
+
+FEWEST_ROUNDS = 3
+ENOUGH = 3.0
+"""Seconds after which a case has no more than `FEWEST_ROUNDS` rounds."""
 
 SLOWEST_LOOP = 1.5
 """Seconds; a loop that would take longer is left out, as told from the size before."""
@@ -120,10 +125,20 @@ class Found:
         return statistics.median(a / b for a, b in zip(self.turns[side], self.turns[other], strict=False))
 
 
-def measured(pair: Pair, case: str, sizes: Sizes, sides: Sequence[str], rounds: int, loop: bool = False) -> Found:
+def measured(
+    pair: Pair,
+    case: str,
+    sizes: Sizes,
+    sides: Sequence[str],
+    rounds: int,
+    loop: bool = False,
+    enough: float = ENOUGH,
+) -> Found:
     """Turn by turn, our side first; the loop has one turn, since one call of it is long."""
-    found = Found()
-    for _ in range(rounds):
+    found, begin = Found(), time.monotonic()
+    for done in range(rounds):
+        if done >= FEWEST_ROUNDS and time.monotonic() - begin > enough:
+            break
         for side in sides:
             found.turns.setdefault(side, []).append(pair.turn(case, sizes, side))
     if loop:
@@ -173,7 +188,7 @@ def run(thorough: bool = True) -> Result:
 def attention_row(pair: Pair, threads: int, rounds: int, causal: bool) -> dict[str, Cell]:
     """Ours, the plain formula, the fused function."""
     case = "attention, causal" if causal else "attention"
-    found = measured(pair, case, LARGE, ("ours", "torch", "fused"), rounds)
+    found = measured(pair, case, LARGE, ("ours", "torch", "fused"), rounds, enough=10 * ENOUGH)
     return {
         "mask": "causal" if causal else "none",
         "threads": threads,
