@@ -10,7 +10,7 @@ from core.settings import MAX_WORDS
 from core.softmax import softmax
 from ui import controls, frame, questions, shown, steps, torch_check, trained_encoder, view
 from ui.charts.heat_map import position_axis, word_axis
-from ui.derivation import Cell, Derivation
+from ui.derivation import PROJECTIONS, Cell, Derivation
 from ui.literal import literal
 from ui.pages import DERIVATION
 
@@ -71,7 +71,9 @@ step = shown.now().step
 run = self_attention(x, w["Q"], w["K"], w["V"])
 attention = run.attention
 with above, steps.section(*DERIVATION):
-    cell = Cell(query, key, feature, st.session_state.get("of", "Q"))
+    # Its control comes after the pictures: in the first run only the link has it.
+    of = st.session_state.get("of", st.query_params.get("of"))
+    cell = Cell(query, key, feature, of if of in PROJECTIONS else PROJECTIONS[0])
     Derivation(words, x, w, run, cell, step).show()
 
 frame.provenance(

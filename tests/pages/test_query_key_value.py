@@ -263,6 +263,13 @@ def test_the_operands_of_a_step_light_up_and_nothing_else(step):
         assert outlined(at, alt, part) == LIT[step].get((alt, part), ([], [], [])), (alt, part)
 
 
+@pytest.mark.parametrize(("given", "worked_out"), [("V", "V"), ("Z", "Q")])
+def test_the_projection_in_a_link_is_worked_out_in_the_first_run_too(given, worked_out):
+    at = open_page("query_key_value", step="project", of=given, query="1 bought", key="3 new", feature="2")
+    lit = {name: outlined(at, f"W_{name.lower()}", "0") for name in "QKV"}
+    assert lit == {name: ([], [], [2] if name == worked_out else []) for name in "QKV"}
+
+
 def test_one_word():
     at = open_page("query_key_value", text="word", d="1", heads="1")
     assert matrix(at, "Attention weights").tolist() == [[1.0]]
