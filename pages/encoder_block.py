@@ -122,4 +122,9 @@ def check() -> Agreement:
 
 
 with checked:
-    torch_check.show(check, "nn.TransformerEncoderLayer with these parameters, part by part", on_request=True)
+    torch_check.show(
+        check,
+        "nn.TransformerEncoderLayer with these parameters, part by part",
+        on_request=True,
+        state=(words, settings.d_head, settings.n_heads, settings.seed, d_ff, norm_position, activation),
+    )

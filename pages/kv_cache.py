@@ -191,4 +191,5 @@ with checked:
         check,
         "nn.TransformerDecoderLayer" if source else "nn.TransformerEncoderLayer with a causal mask",
         on_request=True,
+        state=(words, source, settings.d_head, settings.n_heads, n_layers, settings.seed, n_new),
     )

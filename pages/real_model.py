@@ -253,4 +253,6 @@ def check() -> Agreement:
 
 
 with checked:
-    torch_check.show(check, "nn.TransformerEncoderLayer six times, with these numbers", on_request=True)
+    torch_check.show(
+        check, "nn.TransformerEncoderLayer six times, with these numbers", on_request=True, state=(words[:n_read],)
+    )

@@ -211,4 +211,5 @@ with checked:
             else "and autograd's gradients"
         ),
         on_request=True,
+        state=(words, width, n_layers, settings.seed, n_heads, activation, parts),
     )

@@ -310,4 +310,5 @@ with checked:
         check,
         "nn.MultiheadAttention(query, key, value) with these masks, this head of it, and scaled_dot_product_attention",
         on_request=True,
+        state=(designs, settings.d_head, settings.n_heads, settings.seed, head),
     )

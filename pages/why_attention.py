@@ -378,5 +378,8 @@ def check() -> Agreement:
 
 with checked:
     torch_check.show(
-        check, "nn.RNN and nn.MultiheadAttention with these parameters, and their autograd", on_request=True
+        check,
+        "nn.RNN and nn.MultiheadAttention with these parameters, and their autograd",
+        on_request=True,
+        state=state,
     )

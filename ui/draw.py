@@ -87,4 +87,6 @@ def picture(file: bytes, *, name: str, caption: str, alt: str, width: int | None
         return
     with st.container(width=width + 24 if width else "stretch", gap="xsmall"):
         st.html(f'<p class="quiet"><b>{name}</b> {caption}</p>')
-        st.image(file, width=width or "stretch", alt=alt)
+        # Streamlit would make a JPEG of it, or one of half the pixels where it knows the width: the container has it.
+        with st.container(width=width or "stretch"):
+            st.image(file, width="stretch", alt=alt, output_format="PNG")

@@ -4,7 +4,7 @@ import gc
 import html
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import streamlit as st
 
@@ -41,7 +41,15 @@ def _ready() -> bool:
     return "ready" in _state or ("core.torch_reference" in sys.modules and "started" not in _state)
 
 
-def show(check: Callable[[], Agreement], what: str, on_request: bool = False) -> None:
+@st.cache_data(max_entries=256, show_spinner=False)
+def _compared(what: str, state: tuple[Hashable, ...], _check: Callable[[], Agreement]) -> Agreement:
+    """Outcome for these settings: a check may cost more than the rest of its page."""
+    return _check()
+
+
+def show(
+    check: Callable[[], Agreement], what: str, on_request: bool = False, state: tuple[Hashable, ...] | None = None
+) -> None:
     """The outcome of a check, or that it is not there yet, or why it could not run.
 
     Parameters
@@ -52,7 +60,10 @@ def show(check: Callable[[], Agreement], what: str, on_request: bool = False) ->
         What PyTorch function is compared, in our own words.
     on_request : bool
         Leave PyTorch (seconds, and hundreds of megabytes) unloaded until the reader asks. Once it is loaded for
-        anybody, checking costs milliseconds and happens by itself.
+        anybody, checking happens by itself.
+    state : tuple or None
+        Everything that the numbers on both sides depend on: the outcome is kept for these settings. None checks in
+        every run. What could not run is tried again.
     """
     if view.now().presenting:
         return  # a slide has no room for it
@@ -60,9 +71,9 @@ def show(check: Callable[[], Agreement], what: str, on_request: bool = False) ->
         st.button("Check against PyTorch", on_click=_ask, help=what)
         return
     if _ready() or "failed" in _state:
-        _line(check, what, waiting=False)
+        _line(check, what, state, waiting=False)
     else:
-        st.fragment(_line, run_every=0.4)(check, what, waiting=True)
+        st.fragment(_line, run_every=0.4)(check, what, state, waiting=True)
         start_loading()
 
 
@@ -70,7 +81,7 @@ def _ask() -> None:
     st.session_state[_ASKED] = True
 
 
-def _line(check: Callable[[], Agreement], what: str, waiting: bool) -> None:
+def _line(check: Callable[[], Agreement], what: str, state: tuple[Hashable, ...] | None, waiting: bool) -> None:
     if waiting and (_ready() or "failed" in _state):
         st.rerun()  # the whole page, so that the timer of this fragment ends
     if "failed" in _state:
@@ -82,7 +93,7 @@ def _line(check: Callable[[], Agreement], what: str, waiting: bool) -> None:
     elif not _ready():
         _write("unchecked", "Not checked yet: PyTorch is being loaded …", f"To be compared: {what}.")
     else:
-        _outcome(check, what)
+        _outcome(check if state is None else lambda: _compared(what, state, check), what)
 
 
 def _outcome(check: Callable[[], Agreement], what: str) -> None:

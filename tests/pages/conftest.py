@@ -43,3 +43,4 @@ def calls_elsewhere(monkeypatch):
 def fresh_check(monkeypatch):
     """What one test does to the state of the check does not reach the next."""
     monkeypatch.setattr(torch_check, "_state", {})
+    torch_check._compared.clear()

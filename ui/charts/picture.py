@@ -60,19 +60,22 @@ def matrix_picture(
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"values need two axes with at least one entry each; got shape {array.shape}")
     colours = RAMPS[ramp].dark if dark else RAMPS[ramp].light
-    table = np.array([_channels(colour) for colour in colours], dtype=np.uint8)
-    pixels = table[RAMPS[ramp].steps(np.where(np.isfinite(array), array, -limit), limit)]
+    # Few colours, so a byte a pixel is enough: a third of what has to be packed.
+    palette = [*colours, MASKED.dark if dark else MASKED.light, PICKED.dark if dark else PICKED.light]
+    masked, outline = len(colours), len(colours) + 1
+    pixels = RAMPS[ramp].steps(np.where(np.isfinite(array), array, -limit), limit).astype(np.uint8)
     if may_attend is not None:
-        pixels[~may_attend] = _channels(MASKED.dark if dark else MASKED.light)
+        pixels[~may_attend] = masked
     across, down = max(1, width // array.shape[1]), max(1, height // array.shape[0])
     pixels = pixels.repeat(down, axis=0).repeat(across, axis=1)
-    outline = _channels(PICKED.dark if dark else PICKED.light)
     for row, column in picked:
         top, bottom = (0, array.shape[0]) if row is None else (row, row + 1)
         left, right = (0, array.shape[1]) if column is None else (column, column + 1)
         _frame(pixels, top * down, bottom * down, left * across, right * across, outline)
     file = io.BytesIO()
-    Image.fromarray(pixels).save(file, format="PNG")
+    image = Image.fromarray(pixels)
+    image.putpalette([channel for colour in palette for channel in _channels(colour)])
+    image.save(file, format="PNG")
     return file.getvalue()
 
 
@@ -82,7 +85,7 @@ def _channels(colour: str) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def _frame(pixels: np.ndarray, top: int, bottom: int, left: int, right: int, colour: tuple[int, ...]) -> None:
+def _frame(pixels: np.ndarray, top: int, bottom: int, left: int, right: int, colour: int) -> None:
     """Paint a frame two pixels wide around a region, beside it where there is room, so that it hides no cell."""
     top, left = max(top - 2, 0), max(left - 2, 0)
     bottom, right = min(bottom + 2, pixels.shape[0]), min(right + 2, pixels.shape[1])
