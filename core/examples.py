@@ -1,5 +1,6 @@
 """The lesson's random numbers: one vector a word, three projections a head, all from one seed."""
 
+import functools
 import hashlib
 import unicodedata
 from dataclasses import dataclass, replace
@@ -18,6 +19,9 @@ ORDER_WORDS = ("dog", "bites", "the", "man")
 
 PROJECTION_SPREAD = 0.5
 """Standard deviation of the entries of w_q, w_k and w_v, as in the lesson."""
+
+KEPT_FROM = 128
+"""Width of a model whose random numbers take longer to draw than to find again."""
 
 # The first number of a stream's seed; keeps streams for different purposes apart under the same reader's seed.
 _WORD_STREAM = 1
@@ -69,7 +73,7 @@ def draw_example(
     -------
     Example
         A word has the same vector wherever it stands, whatever stands beside it. The projections depend on the
-        sizes and the seed only.
+        sizes and the seed only, and cannot be written to: several readers may share them.
 
     Raises
     ------
@@ -90,10 +94,10 @@ def draw_example(
     """
     _check_sizes(d_head, n_heads, seed)
     d_model = n_heads * d_head
-    rng = np.random.default_rng(seed)
-    lesson_rows = dict(zip(lesson_words, rng.normal(size=(len(lesson_words), d_model)), strict=True))
-    shape = (n_heads, 3, d_model, d_head)
-    projections = rng.normal(0.0, PROJECTION_SPREAD, shape)  # head by head: w_q, w_k, w_v
+    draw = _keep_stream if d_model >= KEPT_FROM else _draw_stream
+    rows, entries = draw(d_model, len(lesson_words), seed)
+    lesson_rows = dict(zip(lesson_words, rows, strict=True))
+    projections = entries.reshape(n_heads, 3, d_model, d_head)  # head by head: w_q, w_k, w_v
     x = np.empty((len(words), d_model))
     for position, word in enumerate(words):
         row = lesson_rows.get(unicodedata.normalize("NFC", word))
@@ -106,6 +110,19 @@ def _check_sizes(d_head: int, n_heads: int, seed: int) -> None:
         raise ValueError(f"d_head and n_heads must be at least 1; got {d_head} and {n_heads}")
     if seed < 0:
         raise ValueError(f"seed must not be negative; got {seed}")
+
+
+def _draw_stream(d_model: int, n_lesson: int, seed: int) -> tuple[Floats, Floats]:
+    """Rows of the lesson's words, then the entries of all projections, however many heads share them."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.normal(size=(n_lesson, d_model)), rng.normal(0.0, PROJECTION_SPREAD, 3 * d_model**2)
+    for array in drawn:
+        array.setflags(write=False)
+    return drawn
+
+
+# One wide model, 14 MB at most: a page draws the same one for several sentences, and at every click.
+_keep_stream = functools.lru_cache(maxsize=1)(_draw_stream)
 
 
 def _draw_word(word: str, d_model: int, seed: int) -> Floats:

@@ -124,6 +124,19 @@ def test_two_readers_in_turn_get_what_each_gets_alone():
         np.testing.assert_array_equal(draw_example(("dog", "Meera"), seed=seed).x, alone[seed])
 
 
+def test_numbers_of_a_wide_model_that_are_kept_are_those_that_would_be_drawn():
+    readers = [((64, 2), 0), ((64, 2), 0), ((128, 1), 0), ((64, 2), 1), ((64, 3), 0), ((64, 2), 0)]
+    for (d_head, n_heads), seed in readers:
+        found = draw_example(("bat",), d_head, n_heads, seed)
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(5, d_head * n_heads))
+        drawn = rng.normal(0.0, 0.5, (n_heads, 3, d_head * n_heads, d_head))
+        assert (found.x[0] == rows[4]).all()
+        for place, name in enumerate(("w_q", "w_k", "w_v")):
+            assert (getattr(found, name) == drawn[:, place]).all(), (d_head, n_heads, seed, name)
+            assert not getattr(found, name).flags.writeable
+
+
 def test_lesson_words_of_another_page_change_the_vectors():
     attention, order = (draw_example(("bites",), lesson_words=words).x for words in (ATTENTION_WORDS, ORDER_WORDS))
     assert np.abs(attention - order).max() > 0.1

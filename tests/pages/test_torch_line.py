@@ -99,6 +99,40 @@ def test_it_says_when_it_could_not_check(name, monkeypatch):
     assert at.get("vega_lite_chart")
 
 
+KEPT_FOR = {
+    "encoder_block": {
+        "d": "5", "heads": "3", "seed": "1", "text": "another sentence", "norm": "post", "activation": "relu",
+        "factor": "4",
+    },
+    "multi_head": {"d": "5", "heads": "3", "seed": "1", "text": "another sentence"},
+    "stack": {
+        "depth": "3", "stack_width": "8", "stack_heads": "1", "seed": "1", "text": "another sentence",
+        "activation": "relu", "keep_attention": "false",
+    },
+    "kv_cache": {"new_words": "4", "decoder_layers": "1", "cross": "true", "d": "5", "heads": "3", "seed": "1"},
+    "why_attention": {"radius": "0.5", "as_elsewhere": "true", "d": "5", "heads": "3", "seed": "1", "text": "a b"},
+    "three_shapes": {"head": "1", "shape": "decoder", "target": "a b", "d": "5", "heads": "3", "seed": "1"},
+    "real_model": {"text": "another sentence"},
+}  # fmt: skip
+"""Parameters of a link that the numbers of a page depend on, each with another value than the first visit's."""
+
+
+@pytest.mark.parametrize("name", KEPT_FOR)
+def test_a_comparison_is_made_again_for_other_settings_and_only_then(name, monkeypatch):
+    calls = []
+    compared = torch_check._compared
+
+    def counted(what, state, check):
+        return compared(what, state, lambda: calls.append(state) or check())
+
+    monkeypatch.setattr(torch_check, "_compared", counted)
+    assert check_line(open_page(name)) == check_line(open_page(name))
+    assert len(calls) == 1
+    for number, (key, value) in enumerate(KEPT_FOR[name].items(), 2):
+        open_page(name, **{key: value})
+        assert len(calls) == number, key
+
+
 def test_nan_on_the_other_side_is_a_difference(monkeypatch):
     monkeypatch.setattr(torch_reference, "attention", off_by(np.nan, torch_reference.attention))
     assert check_line(open_page("query_key_value"))[0] == "differ"
