@@ -35,8 +35,14 @@ INFOS = (
 )
 """Beginnings of all that a page says in a box."""
 
-OWN_WORDS = ("PyTorch's softmax gives NaN there",)
-"""What the pages themselves say of a number that is none."""
+OWN_WORDS = (
+    "PyTorch's softmax gives NaN there",
+    "scores, -inf)",
+    "NaN: not a number",
+    "NaN of the softmax",
+    "NaN of the module",
+)
+"""What the pages themselves say of a number that is none: what other programs give where a query has no key."""
 
 
 def faults(found: Visit) -> list[str]:
@@ -59,7 +65,7 @@ def not_numbers(found: Visit) -> list[str]:
     at, said = found.at, []
     # A reader may write "nan": where it is told from a number by its place only those places are read.
     strict = not any(re.search("nan|inf", text, re.IGNORECASE) for text in found.typed)
-    prose = [re.sub(r"<bdi.*?</bdi>", " ", body, flags=re.DOTALL) for body in bodies(at)]
+    prose = [plain(re.sub(r"<bdi.*?</bdi>", " ", body, flags=re.DOTALL)) for body in bodies(at)]
     prose += [re.sub(r"\\inf(ty|inity)", "", element.value) for element in at.get("latex")]
     if strict:
         prose = [plain(body) for body in bodies(at)] + prose[len(bodies(at)) :]
@@ -69,7 +75,7 @@ def not_numbers(found: Visit) -> list[str]:
     if strict:
         prose += [alt for alt, _ in drawn]
     for sentence in OWN_WORDS:
-        prose = [text.replace(sentence, "") for text in prose]
+        prose = [" ".join(text.split()).replace(sentence, "") for text in prose]
     said += [f"not a number in {around(text)!r}" for text in prose if NO_NUMBER.search(text)]
     for alt, frame in drawn:
         masked = frame.note.str.startswith("masked").to_numpy() if "note" in frame else np.zeros(len(frame), bool)
