@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from core.agreement import Agreement, compare
-from core.decoding import Generation, Movement, embed, generate, movement, run_once
+from core.decoding import Decoder, Generation, Movement, embed, generate, movement, run_once
 from core.examples import draw_decoder
 from core.softmax import Floats
 from core.tokens import split_words
@@ -19,11 +19,22 @@ WIDE, NEW_WORDS_WHERE_WIDE, LAYERS_WHERE_WIDE = 384, range(2, 9), range(1, 3)
 
 @st.cache_data(max_entries=8, show_spinner="Decoding, with and without a cache …")
 def decode(
-    words: tuple[str, ...], source: tuple[str, ...], d_head: int, n_heads: int, n_layers: int, seed: int, n_new: int
+    words: tuple[str, ...],
+    source: tuple[str, ...],
+    d_head: int,
+    n_heads: int,
+    n_layers: int,
+    seed: int,
+    n_new: int,
+    _drawn: list[Decoder],
 ) -> tuple[Generation, Generation, Movement, Floats]:
-    """Both ways, what the mask is for, and one run over the final text: up to a second at the largest sizes."""
+    """Both ways, what the mask is for, and one run over the final text: up to a second at the largest sizes.
+
+    The decoder, 110 MB of numbers at those, goes into `_drawn` for the rest of the run and is not kept after it.
+    """
     vocabulary = tuple(dict.fromkeys(words))
     decoder = draw_decoder(vocabulary, d_head, n_heads, n_layers, seed, source)
+    _drawn.append(decoder)
     prompt = [vocabulary.index(word) for word in words]
     plain, cached = (generate(decoder, prompt, n_new, use_cache) for use_cache in (False, True))
     return plain, cached, movement(decoder, cached.tokens), run_once(decoder, cached.tokens)[-1].output
@@ -69,7 +80,9 @@ with (
     head = controls.pick("head", controls.head_labels(), "head", width=70)
     place_of_key = st.container(width="content")
 
-plain, cached, moved, whole = decode(words, source, settings.d_head, settings.n_heads, n_layers, settings.seed, n_new)
+drawn: list[Decoder] = []
+drawn_by = (words, source, settings.d_head, settings.n_heads, n_layers, settings.seed)
+plain, cached, moved, whole = decode(*drawn_by, n_new, drawn)
 so_far = tuple(vocabulary[token] for token in cached.tokens[: n + number])
 with place_of_key, steps.section("one step", "mask", "corner"):
     key = controls.pick('<b class="key">key</b>', word_axis("key", so_far).names, "key", default=1, width=140)
@@ -176,19 +189,31 @@ with steps.section("guess"):
 frame.way_on("kv_cache")
 
 
-def check() -> Agreement:
+@st.cache_data(max_entries=64, show_spinner=False)
+def agreement(
+    words: tuple[str, ...],
+    source: tuple[str, ...],
+    d_head: int,
+    n_heads: int,
+    n_layers: int,
+    seed: int,
+    n_new: int,
+    _cached: Generation,
+    _drawn: list[Decoder],
+) -> Agreement:
     """States of every step by PyTorch's layers, in one causal run without a cache."""
     from core import torch_reference
 
-    decoder = draw_decoder(vocabulary, settings.d_head, settings.n_heads, n_layers, settings.seed, source)
-    x = embed(decoder, cached.tokens[:-1])
+    known = tuple(dict.fromkeys(words))
+    decoder = _drawn[0] if _drawn else draw_decoder(known, d_head, n_heads, n_layers, seed, source)
+    x = embed(decoder, _cached.tokens[:-1])
     theirs = torch_reference.decoder_states(x, decoder.layers, decoder.n_heads, decoder.source)["states"]
-    return compare({"states": np.stack([step.state for step in cached.steps])}, {"states": theirs[n - 1 :]})
+    return compare({"states": np.stack([step.state for step in _cached.steps])}, {"states": theirs[len(words) - 1 :]})
 
 
 with checked:
     torch_check.show(
-        check,
+        lambda: agreement(*drawn_by, n_new, cached, drawn),
         "nn.TransformerDecoderLayer" if source else "nn.TransformerEncoderLayer with a causal mask",
         on_request=True,
         state=(words, source, settings.d_head, settings.n_heads, n_layers, settings.seed, n_new),

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from core import examples
 from core.attention import attend
 from core.decoding import generate, movement
 from core.examples import draw_decoder
@@ -13,6 +14,7 @@ from tests.pages.reading import (
     bodies,
     change,
     chart,
+    check_line,
     click_cell,
     matrix,
     numbers,
@@ -329,3 +331,15 @@ def test_the_edges_stay_visible_beside_many_words_and_a_click_still_finds_its_ke
     line = next(body for body in bodies(at) if "text so far" in body)
     shown = plain(line).split()
     assert (shown[3], shown[4]) == ("…", "w39")
+
+
+def test_a_decoder_is_drawn_once_for_page_and_check_and_not_at_all_when_another_step_is_looked_at(monkeypatch):
+    """At the largest sizes it takes as long as everything else."""
+    draw, drawn = examples.draw_decoder, []
+    monkeypatch.setattr(examples, "draw_decoder", lambda *sizes: drawn.append(sizes) or draw(*sizes))
+    at = open_page("kv_cache", seed="4711")
+    assert check_line(at)[1].startswith("✓ NumPy = PyTorch")
+    assert len(drawn) == 1
+    change(at, t=1)
+    assert check_line(at)[1].startswith("✓ NumPy = PyTorch")
+    assert len(drawn) == 1

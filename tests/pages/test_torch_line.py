@@ -4,10 +4,20 @@ import re
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from core import torch_reference
 from tests.pages.reading import check_line, open_page, press, texts
 from ui import torch_check
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    """An outcome that a page keeps is found anew by every test, and no false one is left for others."""
+    st.cache_data.clear()
+    yield
+    st.cache_data.clear()
+
 
 COMPARED = {
     "why_attention": "recurrent_jacobians",
