@@ -1,5 +1,10 @@
 """What the frame adds for readers without a mouse, without sight, or without patience for things that move."""
 
+import html
+import json
+import re
+from collections.abc import Mapping
+
 import streamlit as st
 
 from ui import in_browser
@@ -37,7 +42,36 @@ main:focus-visible {outline-offset: -3px !important;}
 """Lines around what has the focus; nothing that moves for whoever asks for that."""
 
 
-def mend() -> None:
-    """Put the style on the page, and what mends it; once a run, at its end, where the empty place is not seen."""
+def short_alternative(alt: str) -> str:
+    """The part of a text alternative that stays the same while the numbers change.
+
+    Parameters
+    ----------
+    alt : str
+        "W_q (8 × 4) and the product; from −1.0 to 2.0".
+
+    Returns
+    -------
+    str
+        All before the first figure or semicolon; never empty.
+
+    Examples
+    --------
+    >>> short_alternative("W_q (8 × 4) and the product; from −1.0 to 2.0"), short_alternative("3 words")
+    ('W_q', 'picture')
+    """
+    return re.split(r"[\d;]", alt, maxsplit=1)[0].rstrip(" (−×÷√=,:") or "picture"
+
+
+def mend(alternatives: Mapping[str, str]) -> None:
+    """Put the style on the page, and what mends it; once a run, at its end, where the empty place is not seen.
+
+    Parameters
+    ----------
+    alternatives : mapping of str to str
+        Text alternatives of charts by the labels that Streamlit gave them; the browser puts them in their place.
+    """
     st.html(STYLE)
     st.html(in_browser.element(in_browser.MEND), unsafe_allow_javascript=True)
+    longer = {label: alternative for label, alternative in alternatives.items() if label != alternative}
+    st.html(f'<div hidden data-alternatives="{html.escape(json.dumps(longer, ensure_ascii=False))}"></div>')

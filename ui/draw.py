@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from ui import shown, view
+from ui import accessibility, shown, view
 from ui.charts.specifications import Spec, enlarged
 from ui.take_home.figures import Figure, PictureFigure, Swatch
 
@@ -59,6 +59,10 @@ def chart(
         return
     if view.now().presenting and grow != 1.0:
         spec = enlarged(spec, LARGE, grow)
+    # What Streamlit is given here becomes part of the specification, and a chart whose specification differs is made
+    # anew by the browser, which takes ten times as long as new data: so it gets what stays, the frame adds the rest.
+    if not record.told:
+        alt = record.label(accessibility.short_alternative(alt), alt)
     if on_pick is None:
         st.vega_lite_chart(table, spec, width=width, key=key, alt=alt)
     else:

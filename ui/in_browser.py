@@ -55,6 +55,21 @@ const mends = [
   // svg-img-alt: Vega calls a layer without marks a symbol, which must have a name; with marks it says object.
   () => document.querySelectorAll('g.role-mark[role=graphics-symbol]:not([aria-label])').forEach(
     layer => put(layer, 'role', 'graphics-object')),
+  // A chart's text alternative with its numbers; Streamlit has been given the part that stays (ui/draw.py says why).
+  () => {
+    const told = JSON.parse(document.querySelector('[data-alternatives]')?.dataset.alternatives ?? '{}');
+    for (const chart of document.querySelectorAll('[data-testid=stVegaLiteChart]')) {
+      // Streamlit writes the label when it changes; until then what stands there is the alternative of the last run.
+      if (chart.getAttribute('aria-label') !== chart.dataset.alternative)
+        chart.dataset.label = chart.getAttribute('aria-label');
+      const alternative = told[chart.dataset.label];
+      if (!alternative) continue;
+      chart.dataset.alternative = alternative;
+      put(chart, 'aria-label', alternative);
+      const drawn = chart.querySelector('[role=graphics-document]');
+      if (drawn) put(drawn, 'aria-label', alternative);
+    }
+  },
   // scrollable-region-focusable: a formula wider than a phone and a code block with its own height scroll, but not by
   // keyboard.
   () => {

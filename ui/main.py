@@ -38,6 +38,7 @@ with contextlib.suppress(controls.PageEnds):  # it has said why; what follows be
 with notices:
     controls.show_notices()
 toolbar.open_asked(record)
-accessibility.mend()
+record.told = True
+accessibility.mend(record.alternatives)
 frame.start_at_the_top(page.name)
 startup.settle_memory()

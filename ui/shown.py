@@ -24,6 +24,10 @@ class Shown:
     """The numbers behind the pictures."""
     figures: list[Figure | PictureFigure] = field(default_factory=list)
     """The pictures, in the order of the page."""
+    alternatives: dict[str, str] = field(default_factory=dict)
+    """Text alternatives of the charts by their labels, which are all different."""
+    told: bool = False
+    """Whether the frame has told them to the browser: what a fragment draws later comes too late for it."""
     code: Mapping[str, object] = field(default_factory=dict)
     """Values for the page's script."""
     step: str = ""
@@ -34,6 +38,34 @@ class Shown:
     """How many there have been."""
     out_of_sight: bool = False
     """Whether what is drawn now belongs to another step than the one on the slide."""
+
+    def label(self, wanted: str, alternative: str) -> str:
+        """A label for a chart under which its text alternative is kept.
+
+        Parameters
+        ----------
+        wanted : str
+            Short; another chart may have it already.
+        alternative : str
+            In full.
+
+        Returns
+        -------
+        str
+            The label, with a number where it was taken.
+
+        Examples
+        --------
+        >>> shown = Shown("home")
+        >>> shown.label("norm", "norm 1 of every word"), shown.label("norm", "norm 2 of every word")
+        ('norm', 'norm, 2')
+        """
+        label, number = wanted, 1
+        while label in self.alternatives:
+            number += 1
+            label = f"{wanted}, {number}"
+        self.alternatives[label] = alternative
+        return label
 
 
 _now: ContextVar[Shown] = ContextVar("shown")

@@ -88,11 +88,20 @@ TAKEAWAY = re.compile(r"; (from −?[\d.]+ to |all −?[\d.]+|every cell is mask
 """What a matrix adds to its text alternative: range, largest entry, masked cells."""
 
 
+def alternatives(at):
+    """Text alternative of every chart, in the order of the page: told by the frame, or Streamlit's own."""
+    (told,) = [found[1] for body in bodies(at) if (found := re.search(r'data-alternatives="([^"]*)"', body))]
+    by_label = json.loads(html.unescape(told))
+    labels = [chart.proto.alt for chart in at.get("vega_lite_chart")]
+    assert len(set(labels)) == len(labels)
+    return [by_label.get(label, label) for label in labels]
+
+
 def charts(at):
     """Text alternative without the takeaway, and data, of every chart, in the order of the page."""
     return [
-        (TAKEAWAY.sub("", chart.proto.alt), as_frame(pa.ipc.open_stream(chart.proto.data.data).read_all()))
-        for chart in at.get("vega_lite_chart")
+        (TAKEAWAY.sub("", alt), as_frame(pa.ipc.open_stream(chart.proto.data.data).read_all()))
+        for alt, chart in zip(alternatives(at), at.get("vega_lite_chart"), strict=True)
     ]
 
 

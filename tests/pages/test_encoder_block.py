@@ -9,6 +9,7 @@ from core.encoder_block import encoder_block
 from core.examples import draw_block
 from core.layer_norm import layer_norm
 from tests.pages.reading import (
+    alternatives,
     bodies,
     change,
     chart,
@@ -66,7 +67,7 @@ def alt(name):
 def test_every_picture_holds_the_numbers_of_core(norm, activation):
     at = open_page("encoder_block", **OTHER, norm=norm, activation=activation, factor="4")
     _, wanted = stages(norm, activation, 4)
-    parts, *names = [element.proto.alt.partition(" of every word")[0] for element in at.get("vega_lite_chart")]
+    parts, *names = [alt.partition(" of every word")[0] for alt in alternatives(at)]
     assert parts.startswith("Parts of the block")
     assert names == (PRE if norm == "pre" else POST)
     for name, values in wanted.items():
@@ -173,7 +174,7 @@ def test_the_block_as_a_picture_shows_what_leaves_each_part(norm, order, around)
     assert parts.said.tolist() == [f"{length:.2f}" if length < 10 else f"{length:.1f}" for length in lengths]
     assert parts.label.tolist() == ["+" if part.startswith("add") else part for part in order]
     assert parts.part[parts.picked].tolist() == ["bend"]
-    alt = next(element.proto.alt for element in at.get("vega_lite_chart"))
+    alt = alternatives(at)[0]
     assert f"expand {lengths[order.index('expand')]:.2f}" in alt
     assert f"a skip connection from {order[around[1][0]]} to add 2" in alt
 
