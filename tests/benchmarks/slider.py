@@ -165,7 +165,7 @@ class Tab:
         bytes_before, runs_before = self.received, len(self._runs())
         self.page.keyboard.press(key)
         # The answer must be on its way: a move that changed nothing would look like a fast one.
-        self.page.wait_for_function("window.__arrived > window.__pressed", timeout=30_000)
+        self.page.wait_for_function("() => window.__arrived > window.__pressed", timeout=30_000)
         self.settle()
         self.page.wait_for_timeout(150)
         self.settle()
