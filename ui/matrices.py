@@ -16,6 +16,7 @@ from ui.charts.heat_map import (
     PICTURE_ABOVE,
     Axis,
     Panel,
+    captioned,
     join,
     label_step,
     longest_text,
@@ -125,7 +126,7 @@ def show(
     panel = _fitted(panel, drawn, turned, longest_text(table), _PICK if follow else "")
     if sums:
         table = with_sums(table, matrix.values, matrix.rows, turned)
-        panel = replace(panel, n_rows=panel.n_rows + turned)
+        panel = replace(panel, n_rows=panel.n_rows + turned, n_columns=panel.n_columns + (not turned))
     _send([panel], table, matrix.ramp, drawn.title, key, alt, follow, drawn)
 
 
@@ -240,6 +241,10 @@ def _fitted(panel: Panel, matrix: Matrix, turned: bool, characters: int, pick: s
         width=width,
         height=height,
         n_rows=n_rows,
+        n_columns=n_columns,
+        outlines=frozenset(
+            "column" if row is None else "row" if column is None else "cell" for row, column in matrix.picked
+        ),
         row_step=label_step(matrix.rows),
         column_step=label_step(matrix.columns),
         characters=characters,
@@ -268,7 +273,7 @@ def _send(
     width: Literal["stretch", "content"] = "stretch" if stretch else "content"
     on_pick = _picker(key, follow, drawn) if follow else None
     draw.chart(
-        table,
+        captioned(table, *panels),
         specification(*panels, ramp=ramp),
         name=name,
         key=key,

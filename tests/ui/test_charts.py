@@ -42,7 +42,7 @@ from ui.charts.links import links_chart, links_table
 from ui.charts.picture import matrix_picture
 from ui.charts.reach import lengths_chart, steps_chart, words_chart
 from ui.charts.shelf import shelf_chart
-from ui.charts.theme import FILL, TEXT
+from ui.charts.theme import FILL, TEXT, ramp_parameters
 from ui.colours import KEY, MASKED, NEUTRAL, PAGE, PICKED, POSITION, QUERY, SIGNED, VALUE, WEIGHTS, contrast
 from ui.style import STYLE
 
@@ -104,23 +104,19 @@ def evaluate(expression, background, **datum):
             else expression[colon + 1 :]
         )
         return evaluate(taken, background, **datum)
-    if expression.endswith("[datum.step]"):
-        return evaluate(expression.removesuffix("[datum.step]"), background, **datum)[datum["step"]]
-    if expression in ("lightRamp", "darkRamp"):
-        return getattr(RAMPS[datum["ramp"]], expression.removesuffix("Ramp"))
+    if expression == "ramp[datum.step + 1]":
+        (parameter,) = ramp_parameters(RAMPS[datum["ramp"]])
+        return evaluate(parameter["expr"], background)[datum["step"] + 1]
+    if expression.startswith("["):
+        return ast.literal_eval(expression)
     return re.fullmatch(r"'(#[0-9A-F]{6})'", expression)[1]
 
 
 def truth(condition, background, datum):
-    compared = re.fullmatch(r"contrast\('(#\w+)', (.*)\) > contrast\('(#\w+)', (.*)\)", condition.strip())
-    if compared:
-        first, on_first, second, on_second = compared.groups()
-        return contrast(first, evaluate(on_first, background, **datum)) > contrast(
-            second, evaluate(on_second, background, **datum)
-        )
+    if compared := re.fullmatch(r"datum\.step < (-?\d+)", condition.strip()):
+        return datum["step"] < int(compared[1])
     return {
         "luminance(background) < 0.5": background == PAGE.dark,
-        "datum.step < 0": datum.get("step", 0) < 0,
         "datum.step === -2": datum.get("step") == -2,
         **{f"datum.part === '{part}'": datum.get("part") == part for part in PARTS},
         **{f"datum.series === '{series}'": datum.get("series") == series for series in SERIES},
@@ -180,10 +176,10 @@ def test_limit_is_the_largest_finite_size_over_all_matrices():
 def test_the_specification_scales_nothing_by_the_data():
     spec = SPECS["heat map"]()
     assert not any({"color", "fill", "opacity"} & set(layer["encoding"]) for layer in spec["layer"])
-    assert {p["name"]: ast.literal_eval(p["expr"]) for p in spec["params"] if "Ramp" in p["name"]} == {
-        "lightRamp": WEIGHTS.light.tolist(),
-        "darkRamp": WEIGHTS.dark.tolist(),
-    }
+    (colours,) = [parameter["expr"] for parameter in spec["params"] if parameter["name"] == "ramp"]
+    for theme in ("light", "dark"):
+        wanted = [getattr(MASKED, theme), *getattr(WEIGHTS, theme).tolist()]
+        assert evaluate(colours, getattr(PAGE, theme)) == wanted
 
 
 @pytest.mark.parametrize("ramp", RAMPS)

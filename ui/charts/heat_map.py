@@ -1,6 +1,8 @@
 """Matrices as heat maps: rows and columns by position, so that equal words stay apart."""
 
 import functools
+import itertools
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +16,7 @@ from numpy.typing import ArrayLike
 from core.masks import Booleans
 from core.tokens import label_words
 from ui.charts.specifications import Spec, as_dictionary, without_data
-from ui.charts.theme import FILL, INK, TEXT, expression, ramp_parameters, themed
+from ui.charts.theme import FILL, TEXT, expression, ink, ramp_parameters, themed
 from ui.colours import FEATURE, KEY, NEUTRAL, PICKED, QUERY, SIGNED, WEIGHTS, WIDTH, Hue, Ramp
 
 PICTURE_ABOVE = 1_000
@@ -324,6 +326,7 @@ _NAMES = (
     "column",
     "column_position",
     "column_name",
+    "place",
     "matrix",
     "value",
     "text",
@@ -350,10 +353,13 @@ def _places(rows: Axis, columns: Axis) -> tuple[pa.Array, ...]:
     n_rows, n_columns = len(rows.labels), len(columns.labels)
     row_index = np.repeat(np.arange(n_rows, dtype=np.int16), n_columns)
     column_index = np.tile(np.arange(n_columns, dtype=np.int16), n_rows)
-    return tuple(
-        made
-        for index, axis in ((row_index, rows), (column_index, columns))
-        for made in (dictionary(index, axis.labels), pa.array(index), dictionary(index, axis.names))
+    return (
+        *(
+            made
+            for index, axis in ((row_index, rows), (column_index, columns))
+            for made in (dictionary(index, axis.labels), pa.array(index), dictionary(index, axis.names))
+        ),
+        pa.array(np.arange(n_rows * n_columns, dtype=np.int32)),
     )
 
 
@@ -512,11 +518,16 @@ class Panel:
     height: float = 30
     """Of a cell, in pixels."""
     n_rows: int = 1
+    n_columns: int = 1
     row_step: int = 1
     """Every how-manieth label of an axis of plain positions is written."""
     column_step: int = 1
     characters: int = 5
     """Of the longest number in a cell; decides how large the numbers can be, and whether they are shown."""
+    outlines: frozenset[str] = frozenset(("cell", "row", "column"))
+    """What may be outlined here: a layer each."""
+    measure: str = ""
+    """What a value is called in the tooltip; empty for the title up to its first number."""
     pick: str = ""
     """Name of the selection that a click on a cell makes; empty for none."""
     matrix: str = ""
@@ -549,23 +560,101 @@ def specification(*panels: Panel, ramp: str = "signed", spacing: int = 6) -> Spe
     ['rect', 'text', 'rect', 'rect', 'rect']
     """
     template = _template(tuple(_structure(panel) for panel in panels), ramp, spacing)
-    sizes = [
-        {"name": f"{name}{number}", "value": value}
-        for number, panel in enumerate(panels)
-        for name, value in (
-            ("tall", panel.height),
-            ("wide", panel.width or 0),
-            ("digits", panel.characters),
-            ("rowStep", panel.row_step),
-            ("columnStep", panel.column_step),
+    if len(panels) == 1:
+        return template | _filled(template, panels[0])
+    return template | {
+        "hconcat": [part | _filled(part, panel) for part, panel in zip(template["hconcat"], panels, strict=True)]
+    }
+
+
+_CAPTIONS = ("title", "rows", "columns", "tall", "wide", "digits", "rowStep", "columnStep")
+_BETWEEN = "\n"
+
+
+def captioned(table: pa.Table, *panels: Panel) -> pa.Table:
+    r"""A table with what stands around its matrices, and the sizes of their cells and numbers.
+
+    They travel with the data, because they hold sizes: a specification that differs from the last one, and be it in a
+    title, makes the browser build the whole chart anew.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        From `matrix_table`, `with_sums` or `join`.
+    *panels : Panel
+        In the order of the chart.
+
+    Returns
+    -------
+    pyarrow.Table
+        One more column, `captions`: all of them in the first row, nothing in the others.
+
+    Examples
+    --------
+    >>> axis = word_axis("query", ("the",))
+    >>> captioned(matrix_table([[1.0]], axis, axis), Panel("A", height=30))["captions"].to_pylist()
+    ['A\n\n\n30\n0\n5\n1\n1']
+    """
+    words = [
+        f"{said:g}" if isinstance(said, float) else str(said)
+        for panel in panels
+        for said in (
+            panel.title,
+            panel.row_caption,
+            panel.column_caption,
+            panel.height,
+            panel.width or 0,
+            panel.characters,
+            panel.row_step,
+            panel.column_step,
         )
     ]
-    spec = template | {"params": [*template["params"], *sizes]}
-    if len(panels) == 1:
-        return spec | _filled(spec, panels[0])
-    return spec | {
-        "hconcat": [part | _filled(part, panel) for part, panel in zip(spec["hconcat"], panels, strict=True)]
-    }
+    places = np.zeros(table.num_rows, dtype=np.int16)
+    places[:1] = 1
+    return table.append_column("captions", dictionary(places, ("", _BETWEEN.join(words))))
+
+
+def read_captions(table: pa.Table) -> list[dict[str, str]]:
+    """What `captioned` wrote.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        With its column.
+
+    Returns
+    -------
+    list of dict
+        For each panel its title, names of rows and columns, and sizes.
+
+    Examples
+    --------
+    >>> axis = word_axis("query", ("the",))
+    >>> read_captions(captioned(matrix_table([[1.0]], axis, axis), Panel("A", row_caption="query")))[0]["rows"]
+    'query'
+    """
+    words = table["captions"][0].as_py().split(_BETWEEN)
+    count = len(_CAPTIONS)
+    return [dict(zip(_CAPTIONS, words[at : at + count], strict=True)) for at in range(0, len(words), count)]
+
+
+def _caption(number: int, name: str) -> dict[str, str]:
+    """One of the captions of a panel, as the browser looks it up."""
+    return {"expr": f"captions[{number * len(_CAPTIONS) + _CAPTIONS.index(name)}]"}
+
+
+def _caption_parameters(count: int) -> list[dict[str, str]]:
+    # The chart is made before its first data arrive.
+    read = f"length(data('source')) ? split(data('source')[0].captions, {json.dumps(_BETWEEN)}) : []"
+    sizes = _CAPTIONS[3:]
+    return [
+        {"name": "captions", "expr": read},
+        *(
+            {"name": f"{name}{number}", "expr": f"+{_caption(number, name)['expr']}"}
+            for number in range(count)
+            for name in sizes
+        ),
+    ]
 
 
 def _structure(panel: Panel) -> Panel:
@@ -578,47 +667,64 @@ def _structure(panel: Panel) -> Panel:
         width=panel.width and 1.0,
         height=1.0,
         n_rows=1,
+        n_columns=1,
         characters=1,
+        measure="",
         row_step=1,
         column_step=min(panel.column_step, 2),  # whether labels are thinned decides whether they are tilted
     )
 
 
 def _filled(part: Spec, panel: Panel) -> Spec:
-    """What differs: title, captions and sizes of one panel."""
+    """What differs and cannot travel with the data: the size of the picture, and what its values are called."""
     cells, *others = part["layer"]
-    encoding = dict(cells["encoding"])
-    for channel, caption in (("x", panel.column_caption), ("y", panel.row_caption)):
-        if caption:
-            axis = encoding[channel]["axis"] | {"title": caption}
-            encoding[channel] = encoding[channel] | {"axis": axis}
-    *names, value, note = encoding["tooltip"]
-    encoding["tooltip"] = [*names, value | {"title": panel.title.split(" (")[0] or "value"}, note]
-    filled: Spec = {"layer": [cells | {"encoding": encoding}, *others]}
-    if panel.width is None:
-        filled["height"] = panel.height * panel.n_rows
-    else:
-        filled |= {"width": {"step": panel.width}, "height": {"step": panel.height}}
-    if panel.title:
-        filled["title"] = part["title"] | {"text": panel.title}
+    *names, value, note = cells["encoding"]["tooltip"]
+    tooltip = [*names, value | {"title": panel.measure or _measure(panel.title)}, note]
+    filled: Spec = {"layer": [cells | {"encoding": cells["encoding"] | {"tooltip": tooltip}}, *others]}
+    # As a whole and not as steps: pages give matrices of any width the same room.
+    filled["height"] = round(panel.height * panel.n_rows, 1)
+    if panel.width is not None:
+        filled["width"] = round(panel.width * panel.n_columns, 1)
     return filled
+
+
+def _measure(title: str) -> str:
+    """A title up to its first number, which may be a size."""
+    words = itertools.takewhile(lambda word: not any(sign.isdigit() for sign in word), title.split(" (")[0].split())
+    return " ".join(words).rstrip(" ÷") or "value"
 
 
 @functools.lru_cache(maxsize=128)
 def _template(panels: tuple[Panel, ...], ramp: str, spacing: int) -> Spec:
     """The specification of some structures, with nothing filled in; a tenth of a second and more."""
-    charts = [_draw(panel, number) for number, panel in enumerate(panels)]
+    charts = [_draw(panel, ramp, number) for number, panel in enumerate(panels)]
     chart = charts[0] if len(charts) == 1 else alt.hconcat(*charts, spacing=spacing)
     chart = chart.configure_view(stroke=None).configure_scale(bandPaddingInner=0.04, bandPaddingOuter=0)
     # Added to the dictionary, because Altair would move parameters of a layered chart into its first layer.
-    spec = without_data(as_dictionary(chart), ramp_parameters(RAMPS[ramp]))
+    spec = without_data(as_dictionary(chart), [*ramp_parameters(RAMPS[ramp]), *_caption_parameters(len(panels))])
+    for number, part in enumerate(spec.get("hconcat", [spec])):
+        _refer(part, number)
     # Streamlit would fit the height as well, labels included, and squeeze the cells.
     stretch = len(panels) == 1 and panels[0].width is None
     spec["autosize"] = {"type": "fit-x" if stretch else "pad", "contains": "padding"}
     return spec
 
 
-def _draw(panel: Panel, number: int) -> alt.LayerChart | alt.FacetChart:
+def _refer(part: Spec, number: int) -> None:
+    """Let title and axes of a panel say what the data say; Altair would take no expression for the name of an axis."""
+    if "title" in part:
+        part["title"]["text"] = _caption(number, "title")
+    for channel, name in (("x", "columns"), ("y", "rows")):
+        axis = part["layer"][0]["encoding"][channel]["axis"]
+        if axis and axis.get("title"):
+            axis["title"] = _caption(number, name)
+
+
+# New data move and recolour the marks of the old ones; without it the browser would make all of them anew.
+_PLACE = alt.Key(field="place", type="nominal")
+
+
+def _draw(panel: Panel, ramp: str, number: int) -> alt.LayerChart | alt.FacetChart:
     """Cells, numbers where they are legible, outlines of what is picked; sizes are parameters of this number."""
     angle = -40 if panel.column_title in ("query", "key", "word") and panel.column_step == 1 else 0
     x = _position(
@@ -641,7 +747,8 @@ def _draw(panel: Panel, number: int) -> alt.LayerChart | alt.FacetChart:
     base = alt.Chart()
     if panel.matrix:
         base = base.transform_filter(f"datum.matrix === '{panel.matrix}'")
-    cells = base.transform_filter("datum.step > -2").mark_rect(fill=FILL, stroke=None).encode(x=x, y=y, tooltip=tooltip)
+    cells = base.transform_filter("datum.step > -2").mark_rect(fill=FILL, stroke=None)
+    cells = cells.encode(x=x, y=y, tooltip=tooltip, key=_PLACE)
     if panel.pick:
         # The name too: a click on the same cell counts again once it has changed.
         fields = ["row_position", "column_position", "matrix"]
@@ -652,11 +759,11 @@ def _draw(panel: Panel, number: int) -> alt.LayerChart | alt.FacetChart:
     # One layer names the axes for all: the specification is sent with every state, and is a third shorter so.
     bare_x, bare_y = _without_axis(x), _without_axis(y)
     numbers = base.mark_text(
-        fill=expression(f"datum.step === -2 ? ({TEXT.to_dict()['expr']}) : ({INK.to_dict()['expr']})"),
+        fill=expression(f"datum.step === -2 ? ({TEXT.to_dict()['expr']}) : ({ink(RAMPS[ramp])})"),
         fontSize=expression(size_of_number),
         opacity=expression(f"{size_of_number} >= {SMALLEST_NUMBER} ? 1 : 0"),
         tooltip=None,
-    ).encode(x=bare_x, y=bare_y, text=alt.Text(field="text", type="nominal"))
+    ).encode(x=bare_x, y=bare_y, text=alt.Text(field="text", type="nominal"), key=_PLACE)
     frame = alt.MarkDef(type="rect", fill=None, stroke=themed(PICKED), strokeWidth=2.5, tooltip=None)
     outline = base.transform_filter("datum.outline === 'cell'").properties(mark=frame).encode(x=bare_x, y=bare_y)
     # One frame around a whole row: around each of many narrow cells it would hide their colours.
@@ -673,8 +780,10 @@ def _draw(panel: Panel, number: int) -> alt.LayerChart | alt.FacetChart:
     if panel.width is None:
         size: dict[str, Any] = {"width": "container", "height": panel.height}
     else:
-        size = {"width": alt.Step(panel.width), "height": alt.Step(panel.height)}
-    chart = alt.layer(cells, numbers, row_outline, column_outline, outline).properties(**size)
+        size = {"width": panel.width, "height": panel.height}
+    outlines = {"row": row_outline, "column": column_outline, "cell": outline}
+    chart = alt.layer(cells, numbers, *(outlines[kind] for kind in outlines if kind in panel.outlines))
+    chart = chart.properties(**size)
     if panel.title:
         title = alt.TitleParams(
             text=panel.title,

@@ -1,10 +1,11 @@
 """Expressions that a chart evaluates in the browser, so that it follows the reader's theme without the server."""
 
+import itertools
 from typing import Any
 
 import altair as alt
 
-from ui.colours import MASKED, Hue, Ramp
+from ui.colours import MASKED, Hue, Ramp, contrast
 
 # Vega knows the page's colour under this name; the server's own idea of the theme is one rerun late.
 DARK = "luminance(background) < 0.5"
@@ -54,7 +55,7 @@ def themed(hue: Hue) -> alt.ExprRef:
 
 
 def ramp_parameters(ramp: Ramp) -> list[dict[str, Any]]:
-    """The two lists of colours that `fill` looks up.
+    """The list of colours that `FILL` looks up, for the theme on the reader's screen.
 
     Parameters
     ----------
@@ -70,19 +71,51 @@ def ramp_parameters(ramp: Ramp) -> list[dict[str, Any]]:
     --------
     >>> from ui.colours import WEIGHTS
     >>> [parameter["name"] for parameter in ramp_parameters(WEIGHTS)]
-    ['lightRamp', 'darkRamp']
+    ['ramp']
     """
-    # As one expression each: a list of two hundred strings takes longer to write and read than the rest of a chart.
-    colours = {"lightRamp": ramp.light.tolist(), "darkRamp": ramp.dark.tolist()}
-    return [{"name": name, "expr": f"{listed}"} for name, listed in colours.items()]
+    # Chosen once a chart and not once a cell; as one expression, because a list of two hundred strings takes longer to
+    # write and read than the rest of a chart.
+    dark, light = ([masked, *colours.tolist()] for masked, colours in _by_theme(ramp))
+    return [{"name": "ramp", "expr": f"{DARK} ? {dark} : {light}"}]
 
 
-_FILL = f"datum.step < 0 ? ({DARK} ? '{MASKED.dark}' : '{MASKED.light}') : ({DARK} ? darkRamp : lightRamp)[datum.step]"
-FILL = expression(_FILL)
-"""Colour of a cell from its `step`; below 0 it is masked."""
+FILL = expression("ramp[datum.step + 1]")
+"""Colour of a cell from its `step`; at -1 it is masked."""
 
-INK = expression(f"contrast('#FFFFFF', {_FILL}) > contrast('#000000', {_FILL}) ? '#FFFFFF' : '#000000'")
-"""Black or white, whichever stands out more from the cell: at least 4.5 : 1 on any colour."""
+
+def ink(ramp: Ramp) -> str:
+    """Black or white, whichever stands out more from the cell: at least 4.5 : 1 on any colour.
+
+    Parameters
+    ----------
+    ramp : Ramp
+        Of the cells.
+
+    Returns
+    -------
+    str
+        An expression of `datum.step`, short because neighbouring steps have one ink.
+
+    Examples
+    --------
+    >>> from ui.colours import WEIGHTS
+    >>> ink(WEIGHTS).count("datum.step <")
+    2
+    """
+    chosen = []
+    for masked, colours in _by_theme(ramp):
+        inks = ["#FFFFFF" if contrast("#FFFFFF", at) > contrast("#000000", at) else "#000000" for at in colours]
+        first = "#FFFFFF" if contrast("#FFFFFF", masked) > contrast("#000000", masked) else "#000000"
+        runs = [(-1, first), *((step, now) for step, now in enumerate(inks) if now != [first, *inks][step])]
+        said = "".join(f"datum.step < {end} ? '{now}' : " for (_, now), (end, _) in itertools.pairwise(runs))
+        chosen.append(f"({said}'{runs[-1][1]}')")
+    return f"{DARK} ? {chosen[0]} : {chosen[1]}"
+
+
+def _by_theme(ramp: Ramp) -> tuple[tuple[str, Any], tuple[str, Any]]:
+    """Colour of what is masked and of every step, in the dark theme and in the light one."""
+    return (MASKED.dark, ramp.dark), (MASKED.light, ramp.light)
+
 
 TEXT = expression(f"{DARK} ? '#F0F3F7' : '#14181F'")
 """Text on the page itself."""

@@ -305,7 +305,8 @@ def _job(figure: Figure, dots: int) -> dict[str, Any]:
         name: given | own.get(name, {}) if isinstance(given, dict) else given for name, given in _PRINT.items()
     }
     # From its white, the expressions of the chart choose the light theme's colours.
-    spec |= {"data": {"values": records}, "background": "#FFFFFF"}
+    # Under the name that Streamlit gives it: expressions of a heat map look it up.
+    spec |= {"data": {"name": "source", "values": records}, "background": "#FFFFFF"}
     words = {"name": carried(figure.name), "alt": carried(figure.alt)}
     return {"spec": spec, **words, "head": _head(figure.key), "head_height": _HEAD, "dots": dots}
 

@@ -25,7 +25,16 @@ from core.scaling import single_draws, sweep
 from ui.charts.bars import parameters_chart, parameters_table
 from ui.charts.block import block_chart, block_table
 from ui.charts.depth import depth_chart, depth_table
-from ui.charts.heat_map import Panel, join, matrix_table, number_text, position_axis, specification, word_axis
+from ui.charts.heat_map import (
+    Panel,
+    captioned,
+    join,
+    matrix_table,
+    number_text,
+    position_axis,
+    specification,
+    word_axis,
+)
 from ui.charts.lines import (
     MEASURES,
     curves_chart,
@@ -71,6 +80,7 @@ def heat_map(weights, words=WORDS, name="weights"):
     queries, keys = word_axis("query", words), word_axis("key", words)
     panel = Panel(title="softmax", row_title="query", column_title="key", n_rows=len(words), pick="cell")
     table = matrix_table(weights, queries, keys, "weights", picked=[(0, 1)])
+    table = captioned(table, panel)
     return Figure(name, specification(panel, ramp="weights"), table, f"Weights, <largest> {weights.max():.2f}")
 
 
@@ -81,8 +91,9 @@ def joined():
         matrix_table(values, queries, features, matrix="w", decimals=None),
         matrix_table(values, queries, features, matrix="made"),
     )
-    panels = Panel(title="W_q", width=11, matrix="w"), Panel(title="Q", width=34, matrix="made")
-    return Figure("W_q and Q", specification(*panels), table, "two matrices")
+    size = {"n_rows": 5, "n_columns": 3}
+    panels = Panel(title="W_q", width=11, matrix="w", **size), Panel(title="Q", width=34, matrix="made", **size)
+    return Figure("W_q and Q", specification(*panels), captioned(table, *panels), "two matrices")
 
 
 REACHED = dict(zip(MODELS, (10.0 ** -np.arange(0, 30, 6), np.full(5, 0.2)), strict=True))
@@ -243,7 +254,8 @@ def test_masked_cells_and_negative_numbers_are_there():
     axis = word_axis("query", ("a", "b"))
     values = np.array([[-1.25, -np.inf], [0.5, 2.0]])
     table = matrix_table(values, axis, axis, limit=2.0, may_attend=np.isfinite(values))
-    svg = svg_of(Figure("scaled", specification(Panel(title="scaled", n_rows=2)), table, ""))
+    panel = Panel(title="scaled", n_rows=2)
+    svg = svg_of(Figure("scaled", specification(panel), captioned(table, panel), ""))
     assert {"−1.25", "−∞", "0.50", "2.00"} <= set(texts(svg))
     fills = {node.get("fill") for node in ET.fromstring(svg).iter()}
     assert SIGNED.light[SIGNED.steps([-1.25], 2.0)][0] in fills
