@@ -55,6 +55,11 @@ _STYLE = string.Template("""
 .lines {max-height: 6rem; overflow: auto;}
 [data-testid="stMain"] {overflow-anchor: none;}
 [data-testid="stPageLink"] p {white-space: normal; overflow: visible;}
+.st-key-ways a {position: relative; display: block; padding: 0;}
+.st-key-ways a > span:first-child {position: absolute; left: .5rem; top: .375rem;}
+.st-key-ways p {font-size: .82rem; line-height: 1.4; color: $NEUTRAL;}
+.st-key-ways strong {display: block; font-size: .875rem; line-height: 2; padding-left: 2rem; margin-bottom: .75rem;
+  color: light-dark(#14181F, #F0F3F7);}
 @media (max-width: 640px) {.katex-display {font-size: .62em;}}
 .worked td:nth-child(2):has(.bar) {text-align: left; width: 100%;}
 .bar {display: inline-block; height: .7em; background: $SCALED; border-radius: .1em;}

@@ -6,6 +6,7 @@ import pytest
 from core.examples import draw_example
 from core.multi_head import multi_head_attention
 from tests.pages.reading import PAGES, change, chart, charts, numbers, open_page, run, said, worked_tables
+from ui import pages
 
 LESSON = ("Meera", "bought", "a", "new", "bat")
 
@@ -50,6 +51,8 @@ def test_every_page_is_linked_with_its_question():
     linked = [link.proto.page for link in at.get("page_link")]
     assert len(set(linked)) == len(PAGES) - 1
     assert [page for page in PAGES[1:] if not any(page in address for address in linked)] == []
+    said = {link.proto.label for link in at.get("page_link")}
+    assert {f"**{page.title}** {page.question}" for page in pages.PAGES} <= said
 
 
 def test_the_table_behind_the_picture():
