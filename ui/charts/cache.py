@@ -115,6 +115,8 @@ def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
     for value, one in zip(grid.weights[query, key].tolist(), kinds[query, key].tolist(), strict=True):
         weight.append("0" if one == MASKED_PAIR else number_text(value, 6))
         text.append("" if one == MASKED_PAIR else number_text(value))
+    # Of two decimals there are few; each travels once.
+    texts, places_of_text = np.unique(np.array(text, dtype=str), return_inverse=True)
     # The last query's pair, and the rows of K and V that it is made of.
     outline = ((rows == first_query + n_query - 1) | (rows < 2 * tall)) & (grid.picked is not None)
     outline &= columns == first_key + (grid.picked or 0)
@@ -129,10 +131,10 @@ def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
         found[f"{end}_position"] = pa.array(index.astype(np.int16))
         found[f"{end}_name"] = dictionary(within.astype(np.int16), (*edges, "", *axis.names))
     found |= {
-        "kind": pa.array(kind.astype(np.int16)),
+        "kind": pa.array(kind.astype(np.int8)),
         "note": dictionary((kind + 1).astype(np.int16), notes),
         "weight": pa.array(weight),
-        "text": pa.array(text),
+        "text": pa.DictionaryArray.from_arrays(places_of_text.astype(np.int16), pa.array(texts.tolist())),
         "outline": pa.array(outline),
     }
     return pa.table(found)
