@@ -433,6 +433,7 @@ def test_row_sums_come_from_the_unrounded_weights():
     axis = word_axis("query", words)
     weights = np.full((3, 3), 1 / 3)
     joined = as_frame(with_sums(matrix_table(weights, axis, axis, "weights"), weights, axis))
+    assert joined.place.is_unique, "marks of one place would be taken for one when new data arrive"
     sums = joined[joined.step == -2]
     assert sums.text.tolist() == ["1.00"] * 3
     assert sums.column.tolist() == ["sum"] * 3

@@ -451,9 +451,13 @@ def with_sums(table: pa.Table, weights: ArrayLike, queries: Axis, turned: bool =
     array = np.asarray(weights, dtype=np.float64)
     sums, ends = array.sum(axis=-1, keepdims=True), Axis("", ("sum",), ("sum of the query's weights",))
     extra = matrix_table(sums.T, ends, queries, "weights") if turned else matrix_table(sums, queries, ends, "weights")
-    for name, value in (("row_position" if turned else "column_position", array.shape[1]), ("step", -2)):
-        place = extra.column_names.index(name)
-        extra = extra.set_column(place, name, pa.array(np.full(array.shape[0], value, dtype=np.int16)))
+    count = array.shape[0]
+    for name, values in (
+        ("row_position" if turned else "column_position", np.full(count, array.shape[1], dtype=np.int16)),
+        ("step", np.full(count, -2, dtype=np.int16)),
+        ("place", np.arange(-count, 0, dtype=np.int32)),  # no cell's: marks of one place would be taken for one
+    ):
+        extra = extra.set_column(extra.column_names.index(name), name, pa.array(values))
     return join(table, extra)
 
 
