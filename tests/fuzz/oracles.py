@@ -148,10 +148,16 @@ def _used(found: Visit, key: str, given: list[str]) -> bool:
 
 
 def differences(found: Visit, other: Visit) -> list[str]:
-    """Where the page that the shared link opens is not the one that it was shared from."""
+    """Where the page that the shared link opens is not the one that it was shared from.
+
+    Two things a link does not hold, and says so: a sentence of white space alone, which stands for no words and would
+    be taken for a slip in a link, and what was revealed, which each reader finds out anew.
+    """
     ours, theirs = found.record, other.record
     if ours is None or theirs is None:
         return ["no record to compare"]
+    if "".join(ours.link.get("text", ["words"])).strip() == "" or ours.code.get("revealed"):
+        return []
     said = [f"the link's page says: {line}" for line in notices(other.at) if line.startswith("The link's ")]
     for part in ("page", "link", "controls", "code"):
         one, two = getattr(ours, part), getattr(theirs, part)
