@@ -53,7 +53,7 @@ def measured_lengths(
     )
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_data(max_entries=64, max_size="16MB", show_spinner=False)
 def measured_words(
     words: tuple[str, ...], d_head: int, n_heads: int, seed: int, radius: float, as_elsewhere: bool
 ) -> tuple[Floats, recurrence.LastState, Floats, Floats, Floats, tuple[int, int]]:

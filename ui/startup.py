@@ -4,6 +4,7 @@ import base64
 import functools
 import gc
 import sys
+import time
 
 import altair  # noqa: F401  (loaded here so that it is frozen below)
 import numpy as np
@@ -14,25 +15,32 @@ from ui.charts.picture import matrix_picture
 MANY_MODULES = 50
 """Modules imported since the last look that make another one worth its tenth of a second."""
 
-_settled = {"modules": 0}
+COLLECT_EVERY = 10.0
+"""Seconds after which a run looks for garbage again."""
+
+_settled = {"modules": 0.0, "collected": 0.0}
 
 
 def settle_memory() -> None:
-    """Take what the imports left out of the garbage collector's sight, and again where a run has imported much more.
+    """Keep the collection of garbage rare and short; called at the end of every run.
 
-    Streamlit collects all garbage after every run, and its cost grows with everything that was imported: most of the
-    answer time of a light page. Later garbage is collected as before. PyTorch brings 800 modules more when a check
-    first differentiates, long after it was loaded itself: every later run on the server would walk through them. The
-    first time nothing is collected before: to look for the little garbage of the imports would take a tenth of a
-    second of the first reader's time.
+    Streamlit would collect after every run; that is switched off (`.streamlit/config.toml` says why). Python alone
+    would wait until enough objects have gathered, and counts an array of megabytes as one of them: so a run collects
+    where none has for some seconds.
+
+    What the imports left is taken out of the collector's sight, and again where a run has imported much more: PyTorch
+    brings 800 modules when a check first differentiates, long after it was loaded itself, and every later collection
+    would walk through them. The first time nothing is collected before: to look for the little garbage of the imports
+    would take a tenth of a second of the first reader's time.
     """
-    modules = len(sys.modules)
-    if modules <= _settled["modules"] + MANY_MODULES:
-        return
-    if _settled["modules"]:
+    now, modules = time.monotonic(), len(sys.modules)
+    first, grown = not _settled["modules"], modules > _settled["modules"] + MANY_MODULES
+    if not first and (grown or now > _settled["collected"] + COLLECT_EVERY):
+        _settled["collected"] = now  # before the work: readers who end a run meanwhile need not do it too
         gc.collect()
-    _settled["modules"] = modules
-    gc.freeze()
+    if grown:
+        _settled["modules"] = modules
+        gc.freeze()
 
 
 @functools.cache
