@@ -1,7 +1,7 @@
 """One idea at a time: the steps of a page, the way from one to the next, and what belongs to which."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -82,8 +82,9 @@ def section(*names: str) -> Iterator[None]:
     before = record.out_of_sight
     record.out_of_sight = before or away
     record.sections += 1
-    # Hidden by the style sheet and not left out: its controls must go on to exist, or their values would be lost.
-    with st.container(key=f"away_{record.sections}" if away else None):
+    # Hidden by the style sheet and not left out: its controls must go on to exist, or their values would be lost. A
+    # page that is not presented has no use for the box, and every box is drawn anew at each move of a slider.
+    with st.container(key=f"away_{record.sections}" if away else None) if view.now().presenting else nullcontext():
         yield
     record.out_of_sight = before
 

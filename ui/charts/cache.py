@@ -19,7 +19,7 @@ from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
 from ui.colours import AGAIN as AGAIN_HUE
 from ui.colours import KEPT as KEPT_HUE
-from ui.colours import KEY, MASKED, PICKED, QUERY, WITH_CACHE, WITHOUT_CACHE, Hue
+from ui.colours import KEY, MASKED, PICKED, QUERY, WITH_CACHE, WITHOUT_CACHE, Hue, contrast
 from ui.colours import NOW as NOW_HUE
 
 SERIES = ("without a cache", "with a cache")
@@ -140,15 +140,24 @@ def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
     return pa.table(found)
 
 
-def _by_kind(dark: bool) -> str:
-    listed = "".join(
-        f"datum.kind === {kind} ? '{hue.dark if dark else hue.light}' : " for kind, hue in KIND_HUES.items()
-    )
-    return f"({listed}'transparent')"
+def _kind_parameters() -> list[dict[str, str]]:
+    """Colour and ink by kind, looked up by `_FILL` and `_INK`: chosen once a chart and not once a cell."""
+    hues: dict[str, list[str]] = {"dark": [], "light": []}
+    inks: dict[str, list[str]] = {"dark": [], "light": []}
+    for theme in hues:
+        for kind in range(_GAP, MASKED_PAIR + 1):
+            colour = getattr(KIND_HUES[kind], theme) if kind in KIND_HUES else "transparent"
+            light = colour != "transparent" and contrast("#FFFFFF", colour) > contrast("#000000", colour)
+            hues[theme].append(colour)
+            inks[theme].append("#FFFFFF" if light else "#000000")
+    return [
+        {"name": name, "expr": f"{DARK} ? {listed['dark']} : {listed['light']}"}
+        for name, listed in (("kinds", hues), ("inks", inks))
+    ]
 
 
-_FILL = f"({DARK} ? {_by_kind(True)} : {_by_kind(False)})"
-_INK = f"contrast('#FFFFFF', {_FILL}) > contrast('#000000', {_FILL}) ? '#FFFFFF' : '#000000'"
+_FILL = f"kinds[datum.kind - ({_GAP})]"
+_INK = f"inks[datum.kind - ({_GAP})]"
 
 
 def grid_chart(grid: Grid, height: float, pick: str = "", type_size: float = 1.0, turned: bool = False) -> Spec:
@@ -228,6 +237,7 @@ def _grid_chart(
         fontSize=expression(size),
         opacity=expression(f"{size} >= {SMALLEST_NUMBER} ? 1 : 0"),
         tooltip=None,
+        aria=False,  # the cell behind it says the number
     ).encode(x=bare[0], y=bare[1], text=alt.Text(field="text", type="nominal"))
     outline = (
         base.transform_filter("datum.outline")
@@ -235,7 +245,7 @@ def _grid_chart(
         .encode(x=bare[0], y=bare[1])
     )
     chart = alt.layer(cells, gap, numbers, outline).properties(width="container", height=round(height))
-    spec = stretching(chart)
+    spec = stretching(chart, _kind_parameters())
     if tilted:  # the last label leans over the edge
         spec["padding"] = {"left": 5, "top": 5, "right": 30 * type_size, "bottom": 5}
     spec["config"]["scale"] = {"bandPaddingInner": 0.06, "bandPaddingOuter": 0}

@@ -767,6 +767,7 @@ def _draw(panel: Panel, ramp: str, number: int) -> alt.LayerChart | alt.FacetCha
         fontSize=expression(size_of_number),
         opacity=expression(f"{size_of_number} >= {SMALLEST_NUMBER} ? 1 : 0"),
         tooltip=None,
+        aria=False,  # the cell behind it says the number
     ).encode(x=bare_x, y=bare_y, text=alt.Text(field="text", type="nominal"), key=_PLACE)
     frame = alt.MarkDef(type="rect", fill=None, stroke=themed(PICKED), strokeWidth=2.5, tooltip=None)
     outline = base.transform_filter("datum.outline === 'cell'").properties(mark=frame).encode(x=bare_x, y=bare_y)
