@@ -11,6 +11,10 @@ import streamlit as st
 from core.agreement import Agreement
 from ui import view
 
+PICTURE_FIRST = 1.5
+"""Seconds before PyTorch is loaded: meanwhile the first reader's browser fetches the frame's files and paints the
+picture, and an import would hold up both."""
+
 _ASKED = "_torch_asked"
 _lock = threading.Lock()
 _state: dict[str, Exception | bool] = {}
@@ -29,11 +33,13 @@ def _load() -> None:
 
 
 def start_loading() -> None:
-    """Begin to load PyTorch in a thread of its own, once a process."""
+    """Have PyTorch loaded soon, in a thread of its own, once a process."""
     with _lock:
         if "started" not in _state:
             _state["started"] = True
-            threading.Thread(target=_load, name="load-torch", daemon=True).start()
+            loading = threading.Timer(PICTURE_FIRST, _load)
+            loading.name, loading.daemon = "load-torch", True
+            loading.start()
 
 
 def _ready() -> bool:

@@ -141,6 +141,7 @@ def _live(job: Job, paint: Callable[[Film], None], record: shown.Shown) -> None:
         def apart() -> None:
             # The record of what is shown belongs to a run of the whole page; here is one to be thrown away.
             own = shown.begin(record.page)
+            own.told = True  # this is drawn again long after the frame told the alternatives of the page
             own.step, own.first, own.sections = record.step, record.first, _FAR
             paint(film)
 

@@ -25,7 +25,7 @@ from ui.pages import HOME, ORDER
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
-MOVES, WARM_UP, STEPS = 12, 3, 4
+MOVES, WARM_UP, STEPS = 7, 2, 4
 
 # What counts as painted: the first frame after the last change of what the page shows. That an element is marked as
 # stale and fresh again is no change of what it shows, nor is what happens outside the page's body.
