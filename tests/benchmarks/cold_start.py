@@ -20,7 +20,7 @@ from tests.load.reader import Reader
 from ui.pages import HOME, ORDER
 
 ROOT = Path(__file__).resolve().parents[2]
-ROUNDS = 3
+ROUNDS = 2
 NAMES = tuple(page.name for page in ORDER)
 LOAD_TORCH = ("query_key_value", "scaling_sweep")
 """Pages that load PyTorch by themselves, once their picture was sent; elsewhere that is behind a button."""

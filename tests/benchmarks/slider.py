@@ -25,7 +25,7 @@ from ui.pages import HOME, ORDER
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
-MOVES, WARM_UP, STEPS = 7, 2, 4
+MOVES, WARM_UP, STEPS = 5, 2, 4
 
 # What counts as painted: the first frame after the last change of what the page shows. That an element is marked as
 # stale and fresh again is no change of what it shows, nor is what happens outside the page's body.
@@ -245,32 +245,36 @@ WAITS_FOR_TORCH = ("query_key_value", "scaling_sweep")
 
 
 @contextmanager
-def tabs(browser: Browser, address: str, script_times: Path) -> Iterator[tuple[Tab, Tab, Tab]]:
-    """One for the page that is measured, one for the floor, one for the picture."""
-    three = tuple(Tab(browser, address, script_times) for _ in range(3))
+def one_tab(browser: Browser, address: str, script_times: Path) -> Iterator[Tab]:
+    """A tab with a clean slate; it is closed with its session."""
+    tab = Tab(browser, address, script_times)
     try:
-        yield three  # type: ignore[misc]
+        yield tab
     finally:
-        for tab in three:
-            tab.close()
+        tab.close()
 
 
-def measure(browser: Browser, address: str, script_times: Path, page: str, largest: bool, torch: bool, n: int) -> Case:
+@contextmanager
+def beside(browser: Browser, address: str, script_times: Path) -> Iterator[tuple[Tab, Tab]]:
+    """The floor and the picture, open while all pages are measured."""
+    with one_tab(browser, address, script_times) as floor, one_tab(browser, address, script_times) as picture:
+        floor.open("", {"floor": 1})
+        picture.open("", {"picture": 1})
+        yield floor, picture
+
+
+def measure(own: Tab, floor: Tab, picture: Tab, page: str, largest: bool, torch: bool, n: int) -> Case:
     """Moves on one page, on the floor and on the picture by turns."""
     move = MOVES_ON[page]
     whole = None if move.key == D else Moved()
     case = Case(page, "largest" if largest else "default", torch, Moved(), whole, Moved(), Moved())
-    with tabs(browser, address, script_times) as (own, floor, picture):
-        path = "" if page == HOME.name else page
-        own.open(path, MANY | move.largest if largest else {})
-        floor.open("", {"floor": 1})
-        picture.open("", {"picture": 1})
-        for number in range(n + WARM_UP):
-            own.move(move, case.own)
-            floor.move(Move(D), case.floor)
-            picture.move(Move(D), case.picture)
-            if case.whole is not None and number < n // 2 + WARM_UP:
-                own.move(Move(D), case.whole, into_picture=False)
+    own.open("" if page == HOME.name else page, MANY | move.largest if largest else {})
+    for number in range(n + WARM_UP):
+        own.move(move, case.own)
+        floor.move(Move(D), case.floor)
+        picture.move(Move(D), case.picture)
+        if case.whole is not None and number < n // 2 + 1 + WARM_UP:
+            own.move(Move(D), case.whole, into_picture=False)
     return case
 
 
@@ -290,12 +294,13 @@ def run(thorough: bool = True) -> Result:
                         tab.open("query_key_value")
                         tab.agreed()
                 pages = [page.name for page in ORDER if torch or page.name not in WAITS_FOR_TORCH]
-                for page in pages if thorough else pages[:1]:
-                    for largest in (False, True):
-                        moves = MOVES if thorough else 2
-                        case = measure(browser, server.address, script_times, page, largest, torch, moves)
-                        cases.append(case)
-                        print(f"  {case.row()}", file=sys.stderr, flush=True)
+                moves = MOVES if thorough else 1
+                with beside(browser, server.address, script_times) as others:
+                    for page in pages if thorough else pages[:1]:
+                        for largest in (False, True):
+                            with one_tab(browser, server.address, script_times) as own:
+                                cases.append(measure(own, *others, page, largest, torch, moves))
+                            print(f"  {cases[-1].row()}", file=sys.stderr, flush=True)
         browser.close()
     return Result("Slider to picture", [Table("Every page", [case.row() for case in cases], ABOUT)], verdicts(cases))
 
