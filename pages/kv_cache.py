@@ -189,32 +189,20 @@ with steps.section("guess"):
 frame.way_on("kv_cache")
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def agreement(
-    words: tuple[str, ...],
-    source: tuple[str, ...],
-    d_head: int,
-    n_heads: int,
-    n_layers: int,
-    seed: int,
-    n_new: int,
-    _cached: Generation,
-    _drawn: list[Decoder],
-) -> Agreement:
+def check() -> Agreement:
     """States of every step by PyTorch's layers, in one causal run without a cache."""
     from core import torch_reference
 
-    known = tuple(dict.fromkeys(words))
-    decoder = _drawn[0] if _drawn else draw_decoder(known, d_head, n_heads, n_layers, seed, source)
-    x = embed(decoder, _cached.tokens[:-1])
+    decoder = drawn[0] if drawn else draw_decoder(vocabulary, *drawn_by[2:], source)
+    x = embed(decoder, cached.tokens[:-1])
     theirs = torch_reference.decoder_states(x, decoder.layers, decoder.n_heads, decoder.source)["states"]
-    return compare({"states": np.stack([step.state for step in _cached.steps])}, {"states": theirs[len(words) - 1 :]})
+    return compare({"states": np.stack([step.state for step in cached.steps])}, {"states": theirs[len(words) - 1 :]})
 
 
 with checked:
     torch_check.show(
-        lambda: agreement(*drawn_by, n_new, cached, drawn),
+        check,
         "nn.TransformerDecoderLayer" if source else "nn.TransformerEncoderLayer with a causal mask",
         on_request=True,
-        state=(words, source, settings.d_head, settings.n_heads, n_layers, settings.seed, n_new),
+        state=(*drawn_by, n_new),
     )
