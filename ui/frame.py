@@ -1,7 +1,7 @@
 """What surrounds every page: its heading, what its numbers are, its tables, and the way on."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import pandas as pd
 import streamlit as st
@@ -80,8 +80,7 @@ def subheading(text: str) -> None:
     text : str
         Our own words.
     """
-    # The section is needed on slides only, where it hides the title; every box is drawn anew at each move of a slider.
-    with steps.section(steps.PAGE_ONLY) if view.now().presenting else nullcontext():
+    with steps.section(steps.PAGE_ONLY):
         st.header(text, anchor=False)
 
 
