@@ -18,12 +18,10 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, CDPSession, Locator, Page, sync_playwright
 
 from tests.benchmarks.tables import Result, Table, Verdict
-from tests.browser.chromium import find_chromium
+from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.page_object import SETTLED, WATCH, open_tab
 from tests.browser.server import serving
 from ui.pages import HOME, ORDER
-
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
 MOVES, WARM_UP, STEPS = 5, 2, 4
 

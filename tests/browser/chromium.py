@@ -19,6 +19,9 @@ HOW_TO = (
     "Windows: winget install Google.Chrome), or set CHROMIUM to the path of one."
 )
 
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
+"""How tests and benchmarks start it."""
+
 NAMES_ON_PATH = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 MAC_PLACES = (

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.browser.chromium import find_chromium
+from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.page_object import Dashboard, open_tab
 from tests.browser.server import Server, serving
-
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
 
 @pytest.fixture(scope="session")
