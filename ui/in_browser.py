@@ -95,23 +95,26 @@ if (!window.mending) {{
     else element.setAttribute(name, value);
   }};
   {MENDS.strip()}
-  let due = false;
+  let first = 0, timer = 0;
   const watch = new MutationObserver(later);
   function later() {{
-    if (due) return;
-    due = true;
-    requestAnimationFrame(() => {{
-      due = false;
+    const now = performance.now();
+    first = first || now;
+    clearTimeout(timer);
+    timer = setTimeout(() => {{
+      first = 0;
       for (const mend of mends) mend();
       watch.takeRecords();  // its own changes are no reason to look again
-    }});
+    }}, Math.min(80, first + 400 - now));
   }}
   watch.observe(document.body, {{subtree: true, childList: true, attributes: true, attributeFilter: ['role']}});
   addEventListener('resize', later);
   later();
 }}
 """
-"""Watches the page for as long as it is open and repairs what appears, once a frame at most."""
+"""Watches the page for as long as it is open and repairs what appears once it has come to rest for 80 ms, or after
+400 ms. Not at every frame: to ask how large something is makes the browser lay the page out at once, in the middle of
+what a slider has set off."""
 
 ALLOWED = (TO_TOP, COPY, MEND)
 """All of them."""
