@@ -26,7 +26,8 @@ from ui.pages import HOME, ORDER
 MOVES, WARM_UP, STEPS = 5, 2, 4
 
 # What counts as painted: the first frame after the last change of what the page shows. That an element is marked as
-# stale and fresh again is no change of what it shows, nor is what happens outside the page's body.
+# stale and fresh again is no change of what it shows, nor what is told a screen reader, nor what happens outside the
+# page's body.
 PAINTS = """
 window.__painted = 0; window.__arrived = 0; window.__pressed = 0; window.__blocked = 0;
 (() => {
@@ -40,6 +41,7 @@ window.__painted = 0; window.__arrived = 0; window.__pressed = 0; window.__block
     const element = change.target.nodeType === 1 ? change.target : change.target.parentElement;
     if (!element?.closest('[data-testid=stMain], [data-testid=stBottom]')) return false;
     if (change.type !== 'attributes') return true;
+    if (/^(aria-|role|tabindex)/.test(change.attributeName)) return false;
     return element.closest('svg.marks, [data-testid=stImage]') !== null || change.attributeName === 'src';
   };
   new MutationObserver(changes => { if (changes.some(shows)) note(); })
