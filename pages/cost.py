@@ -121,13 +121,13 @@ with steps.section("models"):
     own = Model("your own", own_layers, own_heads, own_kv_heads, own_d_head, context, "typed in above")
     models = (*MODELS, own) if fits else MODELS
     caches = cache_table(models, context, cache_batch, cache_size)
-    largest = caches.loc[caches.bytes.idxmax()]
+    largest = max(caches.to_pylist(), key=lambda row: row["bytes"])
     draw.chart(
         caches,
         cache_chart(len(models)),
         name="caches of published models",
         key="caches",
-        alt=f"Caches of {len(models)} models at {context:,} tokens; the largest: {largest.model}, {largest.said}",
+        alt=f"Caches of {len(models)} models at {context:,} tokens; the largest: {largest['model']}, {largest['said']}",
         grow=0.95,
         legend=CACHE_KEY,
     )

@@ -10,7 +10,7 @@ from core.scaling import SWEEP_DIMS, SweepRow, draw_scores, single_draws, sweep
 from core.softmax import jacobian_norm, softmax
 from ui import controls, draw, formulas, frame, questions, steps, torch_check, worked
 from ui.charts.heat_map import named_axis, position_axis
-from ui.charts.lines import MEASURES, drag_chart, drag_table, sweep_chart, sweep_table
+from ui.charts.lines import MEASURES, SERIES, drag_chart, drag_table, sweep_chart, sweep_table
 from ui.shown import Matrix
 from ui.take_home.figures import SERIES_KEY, SPREAD_KEY
 
@@ -40,14 +40,15 @@ with steps.section("sweep"):
     rows = cached_sweep(n_keys, n_draws, settings.seed)
     last = rows[-1]
     tops = {MEASURES[0]: 0.0, MEASURES[1]: 1.0, MEASURES[2]: float(np.log(n_keys)) * 1.05, MEASURES[3]: 0.55}
-    table = sweep_table(rows)
+    tables = {measure: sweep_table(rows, measure) for measure in MEASURES}
+    points = {measure: table.to_pylist() for measure, table in tables.items()}
     for pair in (MEASURES[:2], MEASURES[2:]):
         for place, measure in zip(pictures.columns(2), pair, strict=True):
             with place:
-                at_end = table[(table.measure == measure) & (table.d == last.d)]
-                said = " and ".join(f"{row.mean:.3g} for {row.series}" for row in at_end.itertuples())
+                at_end = [point for point in points[measure] if point["d"] == last.d]
+                said = " and ".join(f"{point['mean']:.3g} for {point['series']}" for point in at_end)
                 draw.chart(
-                    table[table.measure == measure],
+                    tables[measure],
                     sweep_chart(measure, tops[measure]),
                     name=measure,
                     key=f"sweep_{measure}",
@@ -127,8 +128,13 @@ if words:
 
 measured, sizes = named_axis("measure", ("mean", "low", "high")), named_axis("d", tuple(str(d) for d in SWEEP_DIMS))
 behind: dict[str, Matrix] = {
-    f"{measure}, {series}": (part[["mean", "low", "high"]].to_numpy(), sizes, measured)
-    for (measure, series), part in table.groupby(["measure", "series"], sort=False)
+    f"{measure}, {series}": (
+        np.array([[point[name] for name in measured.names] for point in points[measure] if point["series"] == series]),
+        sizes,
+        measured,
+    )
+    for measure in MEASURES
+    for series in SERIES
 }
 quantities = named_axis("quantity", ("raw score", "weight, raw", "weight, divided by √d"))
 for one in draws:

@@ -15,6 +15,7 @@ from core.masks import causal_mask
 from core.parameter_count import PARTS, encoder_block_parameters
 from core.scaling import single_draws, sweep
 from tests.pages.reading import as_frame, as_matrix
+from ui.charts import tables
 from ui.charts.bars import PART_HUES, parameters_chart, parameters_table
 from ui.charts.block import PICK, block_chart, block_table
 from ui.charts.depth import depth_chart, depth_table
@@ -674,3 +675,14 @@ def test_a_picture_shows_masked_cells_as_masked():
 def test_a_picture_needs_a_matrix(values):
     with pytest.raises(ValueError, match="two axes"):
         matrix_picture(values, width=10, height=10)
+
+
+def test_a_table_by_rows_has_every_cell_and_a_gap_for_what_is_no_number():
+    table = tables.of_rows(("d", "mean", "reference"), [(1, 0.5, np.nan), (2, np.nan, np.nan)])
+    assert table.to_pylist() == [
+        {"d": 1, "mean": 0.5, "reference": None},
+        {"d": 2, "mean": None, "reference": None},
+    ]
+    assert [str(column.type) for column in table.columns] == ["int64", "double", "double"]
+    with pytest.raises(ValueError, match="zip"):
+        tables.of_rows(("d", "mean"), [(1,)])

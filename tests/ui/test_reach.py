@@ -6,7 +6,7 @@ import pytest
 from core.attention_jacobian import ask_last, influence_by_head, last_output_influence
 from core.examples import draw_example, draw_recurrence
 from core.recurrence import last_state_influence, recurrent_states
-from tests.pages.reading import plain, table_rows
+from tests.pages.reading import as_frame, plain, table_rows
 from ui import far_back
 from ui.charts.heat_map import word_axis
 from ui.charts.reach import FLOOR, MODELS, exponent_text, lengths_table, words_chart, words_table
@@ -38,7 +38,7 @@ def test_sizes_of_any_magnitude_are_short(value, said):
 
 def test_a_table_of_words_holds_every_size_and_a_place_for_each_on_the_axis():
     sizes = {MODELS[0]: np.array([0.0, 1e-20, 1e-16, 0.5, 1.0]), MODELS[1]: np.array([0.3, 0.2, 0.1, 0.4, 1.0])}
-    frame = words_table(word_axis("word", WORDS), sizes, 3)
+    frame = as_frame(words_table(word_axis("word", WORDS), sizes, 3))
     first, second = (frame[frame.series == model] for model in MODELS)
     assert first.value.tolist() == sizes[MODELS[0]].tolist()
     assert first.shown.tolist() == [FLOOR, FLOOR, FLOOR, 0.5, 1.0]
@@ -53,7 +53,7 @@ def test_a_table_of_words_holds_every_size_and_a_place_for_each_on_the_axis():
 
 
 def test_a_table_of_lengths_holds_every_size():
-    frame = lengths_table((2, 8), {MODELS[0]: np.array([0.5, 0.0]), MODELS[1]: np.array([0.25, 0.125])})
+    frame = as_frame(lengths_table((2, 8), {MODELS[0]: np.array([0.5, 0.0]), MODELS[1]: np.array([0.25, 0.125])}))
     assert frame.length.tolist() == [2, 8, 2, 8]
     assert frame.shown.tolist() == [0.5, FLOOR, 0.25, 0.125]
 
@@ -67,7 +67,7 @@ def test_one_percent_is_marked_where_sizes_are_shares():
 
 
 def test_a_shelf_holds_every_word():
-    frame = shelf_table(word_axis("key", WORDS), np.arange(5.0), np.array([0.1, 0.2, 0.3, 0.4, 0.0]))
+    frame = as_frame(shelf_table(word_axis("key", WORDS), np.arange(5.0), np.array([0.1, 0.2, 0.3, 0.4, 0.0])))
     assert frame.key_name.tolist() == list(NAMES)
     assert frame.rounded.tolist() == ["0.10", "0.20", "0.30", "0.40", "0.00"]
     assert frame.fit.tolist() == [0, 1, 2, 3, 4]

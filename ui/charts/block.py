@@ -6,8 +6,9 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
+from ui.charts import tables
 from ui.charts.heat_map import number_text
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import DARK, TEXT, expression, themed
@@ -21,9 +22,7 @@ _TOP, _BOX, _MIDDLE, _FLOOR = 7, 20, 41, 62
 """Heights in pixels: of a skip connection, of a box's upper edge, middle and lower edge."""
 
 
-def block_table(
-    parts: Sequence[str], lengths: Sequence[float], skips: Mapping[str, str], picked: str = ""
-) -> pd.DataFrame:
+def block_table(parts: Sequence[str], lengths: Sequence[float], skips: Mapping[str, str], picked: str = "") -> pa.Table:
     """Parts of a block and ways around them, for `block_chart`.
 
     Parameters
@@ -39,14 +38,14 @@ def block_table(
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         kind ("part" or "skip"), place, end, part, label, short, length, said, picked.
 
     Examples
     --------
     >>> table = block_table(("X", "norm 1", "add 1"), (3.0, 2.5, 4.0), {"X": "add 1"}, "norm 1")
-    >>> table[["kind", "place", "end", "label", "said"]].to_numpy().tolist()[-2:]
-    [['part', 2, 2, '+', '4.00'], ['skip', 0, 2, '', '']]
+    >>> [(row["kind"], row["place"], row["end"], row["label"], row["said"]) for row in table.to_pylist()[-2:]]
+    [('part', 2, 2, '+', '4.00'), ('skip', 0, 2, '', '')]
     """
     rows = []
     for place, (part, length) in enumerate(zip(parts, lengths, strict=True)):
@@ -56,7 +55,7 @@ def block_table(
     for start, end in skips.items():
         rows.append(("skip", parts.index(start), parts.index(end), "", "", "", 0.0, "", False))
     columns = ["kind", "place", "end", "part", "label", "short", "length", "said", "picked"]
-    return pd.DataFrame(rows, columns=columns)
+    return tables.of_rows(columns, rows)
 
 
 @functools.lru_cache(maxsize=4)

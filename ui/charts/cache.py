@@ -8,12 +8,12 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from core.decoding import AGAIN, KEPT, NOT_COMPUTED, NOW, ORIGINS, Origin
 from core.masks import Booleans
 from core.softmax import Floats
+from ui.charts import tables
 from ui.charts.heat_map import SMALLEST_NUMBER, Axis, dictionary, label_step, number_text
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
@@ -273,7 +273,7 @@ def _place(channel: type[Any], end: str, title: str, step: int, type_size: float
     return channel(field=end, type="nominal", sort=sort, axis=axis)
 
 
-def steps_table(series: Mapping[str, Sequence[int]], number: int) -> pd.DataFrame:
+def steps_table(series: Mapping[str, Sequence[int]], number: int) -> pa.Table:
     """Numbers of every step, for `steps_chart`.
 
     Parameters
@@ -285,22 +285,20 @@ def steps_table(series: Mapping[str, Sequence[int]], number: int) -> pd.DataFram
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         step (from 1), series, value, here, last.
 
     Examples
     --------
-    >>> steps_table({"with a cache": [3, 5]}, 1).here.tolist()
+    >>> steps_table({"with a cache": [3, 5]}, 1).column("here").to_pylist()
     [False, True]
     """
-    return pd.DataFrame(
-        [
-            (place + 1, name, int(value), place == number, place == len(values) - 1)
-            for name, values in series.items()
-            for place, value in enumerate(values)
-        ],
-        columns=["step", "series", "value", "here", "last"],
+    rows = (
+        (place + 1, name, int(value), place == number, place == len(values) - 1)
+        for name, values in series.items()
+        for place, value in enumerate(values)
     )
+    return tables.of_rows(("step", "series", "value", "here", "last"), rows)
 
 
 @functools.lru_cache(maxsize=16)

@@ -7,11 +7,13 @@ from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
+import pyarrow as pa
 
 from core.cache_size import Model, cache_bytes
 from core.cost import BlockCost, Crossovers, PartName, human, powers_of_two
 from core.measurement.fit import PowerFit
 from core.measurement.plan import METHODS, Method, Reading
+from ui.charts import tables
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
 from ui.colours import KEY, MASKED, NEUTRAL, PICKED, QUERY, SCALED, UNSCALED, VALUE, Hue
@@ -43,7 +45,7 @@ METHOD_HUES: Mapping[Method, tuple[Hue, tuple[float, ...]]] = {
 }
 
 
-def cost_table(seq_lens: Sequence[int], costs: Sequence[BlockCost], chosen: int, places: Crossovers) -> pd.DataFrame:
+def cost_table(seq_lens: Sequence[int], costs: Sequence[BlockCost], chosen: int, places: Crossovers) -> pa.Table:
     """Every curve at every length, and what is marked on them.
 
     Parameters
@@ -59,7 +61,7 @@ def cost_table(seq_lens: Sequence[int], costs: Sequence[BlockCost], chosen: int,
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         n, curve, flops, said, mark: "" for a point of a line, "chosen" for one at the chosen length, "crossing" for
         a place where the square overtakes; places beyond the last length are left out.
 
@@ -67,8 +69,9 @@ def cost_table(seq_lens: Sequence[int], costs: Sequence[BlockCost], chosen: int,
     --------
     >>> from core.cost import block_cost, crossovers
     >>> table = cost_table((8, 16), [block_cost(n, 4, 1, 16) for n in (8, 16)], 16, crossovers(4, 16))
-    >>> table.mark.tolist().count("chosen"), table[table.mark == "crossing"].n.tolist()
-    (4, [8])
+    >>> marks = table.column("mark").to_pylist()
+    >>> marks.count("chosen"), table.column("n")[marks.index("crossing")].as_py()
+    (4, 8)
     """
     records: list[tuple[int, str, float, str, str]] = []
     for n, cost in zip(seq_lens, costs, strict=True):
@@ -79,7 +82,7 @@ def cost_table(seq_lens: Sequence[int], costs: Sequence[BlockCost], chosen: int,
         if seq_lens[0] <= n <= seq_lens[-1]:
             last = sum(costs[-1].part(part).flops for part in CURVES[0].parts)
             records.append((n, what, last * (n / seq_lens[-1]) ** 2, f"n = {n:,}", "crossing"))
-    return pd.DataFrame(records, columns=["n", "curve", "flops", "said", "mark"])
+    return tables.of_rows(("n", "curve", "flops", "said", "mark"), records)
 
 
 def _by(field: str, hues: Mapping[str, Hue]) -> alt.ExprRef:
@@ -177,7 +180,7 @@ def cost_chart(first: int, last: int, height: int = 292) -> Spec:
     return stretching(alt.layer(*layers).properties(width="container", height=height))
 
 
-def cache_table(models: Sequence[Model], context: int, batch: int, bytes_per_number: int) -> pd.DataFrame:
+def cache_table(models: Sequence[Model], context: int, batch: int, bytes_per_number: int) -> pa.Table:
     """Caches of some models, and what they would be if every head of queries had keys and values of its own.
 
     Parameters
@@ -189,14 +192,14 @@ def cache_table(models: Sequence[Model], context: int, batch: int, bytes_per_num
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         order, model, bytes, full_bytes, share, full_share (of the longest bar), said, full_said, heads.
 
     Examples
     --------
     >>> from core.cache_size import MODELS
-    >>> cache_table(MODELS[:1], 1024, 1, 2).said[0]
-    '36.0 MiB'
+    >>> cache_table(MODELS[:1], 1024, 1, 2).column("said").to_pylist()
+    ['36.0 MiB']
     """
     own, full = (
         [cache_bytes(context, model.n_layers, heads, model.d_head, batch, bytes_per_number) for model, heads in pairs]
@@ -207,7 +210,7 @@ def cache_table(models: Sequence[Model], context: int, batch: int, bytes_per_num
     )
     longest = max(full)
     groups = [model.n_heads // model.n_kv_heads for model in models]
-    return pd.DataFrame(
+    return tables.of_columns(
         {
             "order": range(len(models)),
             "model": [model.name for model in models],

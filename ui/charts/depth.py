@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
-import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.encoder_block import NormPosition
 from core.softmax import Floats
+from ui.charts import tables
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
 from ui.colours import POST_NORM, PRE_NORM, Hue
@@ -21,7 +21,7 @@ HUES: Mapping[NormPosition, Hue] = {"pre": PRE_NORM, "post": POST_NORM}
 DASHES: Mapping[NormPosition, tuple[int, ...]] = {"pre": (), "post": (6, 3)}
 
 
-def depth_table(curves: Mapping[NormPosition, Floats], first: int) -> pd.DataFrame:
+def depth_table(curves: Mapping[NormPosition, Floats], first: int) -> pa.Table:
     """One measure of both stacks, one row a layer.
 
     Parameters
@@ -33,19 +33,21 @@ def depth_table(curves: Mapping[NormPosition, Floats], first: int) -> pd.DataFra
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         layer, series, value.
 
     Examples
     --------
-    >>> depth_table({"pre": np.array([2.0, 0.5]), "post": np.array([3.0])}, 1).to_numpy().tolist()
-    [[1, 'pre-norm', 2.0], [2, 'pre-norm', 0.5], [1, 'post-norm', 3.0]]
+    >>> import numpy as np
+    >>> depth_table({"pre": np.array([2.0, 0.5]), "post": np.array([3.0])}, 1).to_pylist()[1:]
+    [{'layer': 2, 'series': 'pre-norm', 'value': 0.5}, {'layer': 1, 'series': 'post-norm', 'value': 3.0}]
     """
-    parts = [
-        pd.DataFrame({"layer": first + np.arange(len(values)), "series": SERIES[position], "value": values})
+    rows = (
+        (first + place, SERIES[position], value)
         for position, values in curves.items()
-    ]
-    return pd.concat(parts, ignore_index=True)
+        for place, value in enumerate(values.tolist())
+    )
+    return tables.of_rows(("layer", "series", "value"), rows)
 
 
 @functools.lru_cache(maxsize=32)

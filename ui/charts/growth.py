@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
-import pandas as pd
+import pyarrow as pa
 
+from ui.charts import tables
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import TEXT, expression, themed
 from ui.colours import SCALED, UNSCALED
@@ -14,7 +15,7 @@ from ui.colours import SCALED, UNSCALED
 GUESS, TRUE = "guessed: as many times as the tokens", "counted: every pair"
 
 
-def growth_table(lengths: Sequence[float], guessed: Sequence[float] | None, counted: Sequence[float]) -> pd.DataFrame:
+def growth_table(lengths: Sequence[float], guessed: Sequence[float] | None, counted: Sequence[float]) -> pa.Table:
     """One row a point.
 
     Parameters
@@ -26,12 +27,12 @@ def growth_table(lengths: Sequence[float], guessed: Sequence[float] | None, coun
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         tokens, series, cost, said.
 
     Examples
     --------
-    >>> growth_table([1, 2], [1, 2], [1, 4]).cost.tolist()
+    >>> growth_table([1, 2], [1, 2], [1, 4]).column("cost").to_pylist()
     [1.0, 2.0, 1.0, 4.0]
     """
     parts = [(GUESS, guessed)] if guessed is not None else []
@@ -40,7 +41,7 @@ def growth_table(lengths: Sequence[float], guessed: Sequence[float] | None, coun
         for series, costs in (*parts, (TRUE, counted))
         for tokens, cost in zip(lengths, costs, strict=True)
     ]
-    return pd.DataFrame(records, columns=["tokens", "series", "cost", "said"])
+    return tables.of_rows(("tokens", "series", "cost", "said"), records)
 
 
 def short(number: float) -> str:

@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 from PIL import Image
 
 from core.pretrained.table import Pattern
 from core.softmax import Floats
+from ui.charts import tables
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
 from ui.colours import NEUTRAL, PAGE, PICKED, SCALED, UNSCALED, WEIGHTS
@@ -68,7 +69,7 @@ def heads_picture(weights: Floats, dark: bool = False) -> bytes:
 
 def heads_table(
     picture: bytes, n_layers: int, n_heads: int, picked: tuple[int, int], names: Mapping[tuple[int, int], str]
-) -> pd.DataFrame:
+) -> pa.Table:
     """The picture and the places over it, for `heads_chart`.
 
     Parameters
@@ -84,13 +85,14 @@ def heads_table(
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         kind ("picture" or "head"), layer, head, name, picked, url.
 
     Examples
     --------
-    >>> heads_table(b"", 1, 2, (0, 1), {(0, 1): "previous word"})[["kind", "head", "name", "picked"]].values.tolist()
-    [['picture', 0, '', False], ['head', 0, '', False], ['head', 1, 'previous word', True]]
+    >>> table = heads_table(b"", 1, 2, (0, 1), {(0, 1): "previous word"})
+    >>> [(row["kind"], row["head"], row["name"], row["picked"]) for row in table.to_pylist()]
+    [('picture', 0, '', False), ('head', 0, '', False), ('head', 1, 'previous word', True)]
     """
     address = "data:image/png;base64," + base64.b64encode(picture).decode()
     rows: list[tuple[Any, ...]] = [("picture", 0, 0, "", False, address)]
@@ -98,7 +100,7 @@ def heads_table(
         for head in range(n_heads):
             place = layer, head
             rows.append(("head", layer, head, names.get(place, ""), place == picked, ""))
-    return pd.DataFrame(rows, columns=["kind", "layer", "head", "name", "picked", "url"])
+    return tables.of_rows(("kind", "layer", "head", "name", "picked", "url"), rows)
 
 
 @functools.lru_cache(maxsize=4)
@@ -157,7 +159,7 @@ def heads_chart(n_layers: int, n_heads: int, height: int = 330) -> Spec:
     return stretching(chart)
 
 
-def scores_table(patterns: Sequence[Pattern], picked: tuple[int, int]) -> pd.DataFrame:
+def scores_table(patterns: Sequence[Pattern], picked: tuple[int, int]) -> pa.Table:
     """One row a measured pattern, for `scores_chart`.
 
     Parameters
@@ -169,14 +171,14 @@ def scores_table(patterns: Sequence[Pattern], picked: tuple[int, int]) -> pd.Dat
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         position, pattern, layer, head, found, distance, mass, picked.
 
     Examples
     --------
     >>> one = Pattern("next word", 1, 8, 183, 1.0, 1.0, 0.6, 0.99, None, None, 0.6, 0.99)
-    >>> scores_table([one], (1, 8))[["pattern", "found", "picked"]].to_numpy().tolist()
-    [['next word, 1.8', 0.99, True]]
+    >>> scores_table([one], (1, 8)).select(["pattern", "found", "picked"]).to_pylist()
+    [{'pattern': 'next word, 1.8', 'found': 0.99, 'picked': True}]
     """
     columns = ["position", "pattern", "layer", "head", "found", "distance", "mass", "picked"]
     rows = [
@@ -192,7 +194,7 @@ def scores_table(patterns: Sequence[Pattern], picked: tuple[int, int]) -> pd.Dat
         )
         for place, p in enumerate(patterns)
     ]
-    return pd.DataFrame(rows, columns=columns)
+    return tables.of_rows(columns, rows)
 
 
 @functools.lru_cache(maxsize=4)

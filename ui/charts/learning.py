@@ -1,13 +1,16 @@
 """Curves of a training: loss, right answers, and the weight on the cells that matter."""
 
 import functools
+import math
+from collections.abc import Iterator
 from typing import Literal
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.training.runs import Film
+from ui.charts import tables
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import TEXT, axis_of, expression, themed
 from ui.colours import PICKED, SCALED, UNSCALED, VALUE, Hue
@@ -25,7 +28,7 @@ SERIES: dict[str, tuple[Hue, tuple[int, ...]]] = {
 
 def learning_table(
     film: Film, other: Film | None, measure: Measure, now: int, picture: int, phase: tuple[int, int] | None = None
-) -> pd.DataFrame:
+) -> pa.Table:
     """Curves of one measure.
 
     Parameters
@@ -45,37 +48,39 @@ def learning_table(
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         step, until, series, value, and kind: "line", "now" for the step that is looked at, or "phase".
 
     Examples
     --------
     >>> from core.training.runs import saved
-    >>> learning_table(saved("order"), None, "share", 50, 0).kind.value_counts().to_dict()
-    {'line': 102, 'now': 1}
+    >>> kinds = learning_table(saved("order"), None, "share", 50, 0).column("kind").to_pylist()
+    >>> kinds.count("line"), kinds.count("now"), len(kinds)
+    (102, 1, 103)
     """
-    parts = []
+    rows: list[tuple[int, int, str, float, str]] = []
     if measure == "loss":
-        parts.append(_line("loss", *_mean_losses(film)))
+        rows += _line("loss", *_mean_losses(film))
     else:
-        parts.append(_line("right answers", film.steps, film.accuracy))
-        parts.append(_line("weight on the outlined cells", film.steps, film.masses[:, picture]))
+        rows += _line("right answers", film.steps, film.accuracy)
+        rows += _line("weight on the outlined cells", film.steps, film.masses[:, picture])
     if other is not None:
         curve = _mean_losses(other) if measure == "loss" else (other.steps, other.accuracy)
-        parts.append(_line("the other model", *curve))
-    lines = pd.concat(parts)
-    marks = [_mark("now", int(film.steps[now]), int(film.steps[now]))]
-    marks += [] if phase is None else [_mark("phase", *phase)]
-    table = pd.concat([lines[lines.value.notna()], *marks], ignore_index=True)
-    return table.fillna({"until": table.step}).astype({"until": int})
+        rows += _line("the other model", *curve)
+    rows.append(_mark("now", int(film.steps[now]), int(film.steps[now])))
+    if phase is not None:
+        rows.append(_mark("phase", *phase))
+    return tables.of_rows(("step", "until", "series", "value", "kind"), rows)
 
 
-def _mark(kind: str, first: int, last: int) -> pd.DataFrame:
-    return pd.DataFrame({"step": [first], "until": [last], "series": [""], "value": [0.0], "kind": [kind]})
+def _mark(kind: str, first: int, last: int) -> tuple[int, int, str, float, str]:
+    return first, last, "", 0.0, kind
 
 
-def _line(series: str, steps: np.ndarray, values: np.ndarray) -> pd.DataFrame:
-    return pd.DataFrame({"step": steps, "series": series, "value": values.astype(float), "kind": "line"})
+def _line(series: str, steps: np.ndarray, values: np.ndarray) -> Iterator[tuple[int, int, str, float, str]]:
+    for step, value in zip(steps.tolist(), values.astype(float).tolist(), strict=True):
+        if not math.isnan(value):
+            yield step, step, series, value, "line"
 
 
 def _mean_losses(film: Film) -> tuple[np.ndarray, np.ndarray]:

@@ -6,10 +6,11 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.scaling import Band, SingleDraw, SweepRow
 from core.softmax import Floats
+from ui.charts import tables
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import DARK, TEXT, expression, themed
 from ui.charts.theme import axis_of as _axis
@@ -21,17 +22,19 @@ MEASURES = ("spread of the scores", "largest weight", "entropy (nats)", "gradien
 """What the sweep shows, in the order of the page."""
 
 
-def sweep_table(rows: Sequence[SweepRow]) -> pd.DataFrame:
+def sweep_table(rows: Sequence[SweepRow], only: str | None = None) -> pa.Table:
     """The sweep as one long table.
 
     Parameters
     ----------
     rows : sequence of SweepRow
         From `core.scaling.sweep`.
+    only : str or None
+        One of `MEASURES`; all of them where it is None.
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         measure, d, series, mean, low, high, reference (√d for the spread of raw scores, else missing).
 
     Examples
@@ -43,10 +46,12 @@ def sweep_table(rows: Sequence[SweepRow]) -> pd.DataFrame:
     records = []
     for row in rows:
         for measure, bands in zip(MEASURES, _bands(row), strict=True):
+            if only not in (None, measure):
+                continue
             for series, band in zip(SERIES, bands, strict=True):
                 reference = float(np.sqrt(row.d)) if measure == MEASURES[0] and series == SERIES[0] else np.nan
                 records.append((measure, row.d, series, band.mean, band.low, band.high, reference))
-    return pd.DataFrame(records, columns=["measure", "d", "series", "mean", "low", "high", "reference"])
+    return tables.of_rows(("measure", "d", "series", "mean", "low", "high", "reference"), records)
 
 
 def _bands(row: SweepRow) -> tuple[tuple[Band, Band], ...]:
@@ -140,7 +145,7 @@ def sweep_chart(measure: str, top: float, height: int = 120) -> Spec:
     return stretching(chart)
 
 
-def drag_table(draw: SingleDraw) -> pd.DataFrame:
+def drag_table(draw: SingleDraw) -> pa.Table:
     """Raw scores of one draw, for `drag_chart`.
 
     Parameters
@@ -150,7 +155,7 @@ def drag_table(draw: SingleDraw) -> pd.DataFrame:
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         key, raw, d.
 
     Examples
@@ -160,7 +165,7 @@ def drag_table(draw: SingleDraw) -> pd.DataFrame:
     (5, 3)
     """
     keys = np.arange(draw.raw_scores.size)
-    return pd.DataFrame({"key": keys, "raw": draw.raw_scores, "d": draw.d})
+    return tables.of_columns({"key": keys, "raw": draw.raw_scores, "d": [draw.d] * keys.size})
 
 
 @functools.lru_cache(maxsize=2)
@@ -222,7 +227,7 @@ def drag_chart(height: int = 170) -> Spec:
     return spec
 
 
-def curves_table(encoding: Floats, most: int = 8) -> pd.DataFrame:
+def curves_table(encoding: Floats, most: int = 8) -> pa.Table:
     """Columns of an encoding as curves over the positions.
 
     Parameters
@@ -234,7 +239,7 @@ def curves_table(encoding: Floats, most: int = 8) -> pd.DataFrame:
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         position, feature, value.
 
     Examples
@@ -244,7 +249,7 @@ def curves_table(encoding: Floats, most: int = 8) -> pd.DataFrame:
     """
     kept = encoding[:, :most]
     positions, features = np.indices(kept.shape)
-    return pd.DataFrame({"position": positions.ravel(), "feature": features.ravel(), "value": kept.ravel()})
+    return tables.of_columns({"position": positions.ravel(), "feature": features.ravel(), "value": kept.ravel()})
 
 
 @functools.lru_cache(maxsize=4)

@@ -6,9 +6,10 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.softmax import Floats
+from ui.charts import tables
 from ui.charts.heat_map import Axis
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import TEXT, axis_of, expression, themed
@@ -51,7 +52,7 @@ def exponent_text(value: float) -> str:
     return f"{times}10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
-def words_table(axis: Axis, sizes: Mapping[str, Floats], picked: int) -> pd.DataFrame:
+def words_table(axis: Axis, sizes: Mapping[str, Floats], picked: int) -> pa.Table:
     """What each word of a sentence still moves, as one long table.
 
     Parameters
@@ -65,14 +66,14 @@ def words_table(axis: Axis, sizes: Mapping[str, Floats], picked: int) -> pd.Data
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         word, row_name, position, back, picked, series, value, said, shown, small. A value below `FLOOR`,
         0 included, is shown at the floor and marked small; there is a number in every row.
 
     Examples
     --------
     >>> from ui.charts.heat_map import word_axis
-    >>> words_table(word_axis("word", ("a", "b")), {MODELS[0]: np.array([0.0, 1.0])}, 0).shown.tolist()
+    >>> words_table(word_axis("word", ("a", "b")), {MODELS[0]: np.array([0.0, 1.0])}, 0).column("shown").to_pylist()
     [1e-16, 1.0]
     """
     n_words = len(axis.names)
@@ -80,7 +81,7 @@ def words_table(axis: Axis, sizes: Mapping[str, Floats], picked: int) -> pd.Data
     for series, values in sizes.items():
         positions = np.arange(n_words)
         parts.append(
-            pd.DataFrame(
+            tables.of_columns(
                 {
                     "word": axis.labels,
                     "row_name": axis.names,
@@ -91,10 +92,10 @@ def words_table(axis: Axis, sizes: Mapping[str, Floats], picked: int) -> pd.Data
                 | _values(series, values)
             )
         )
-    return pd.concat(parts, ignore_index=True)
+    return pa.concat_tables(parts).combine_chunks()
 
 
-def lengths_table(lengths: Sequence[int], sizes: Mapping[str, Floats]) -> pd.DataFrame:
+def lengths_table(lengths: Sequence[int], sizes: Mapping[str, Floats]) -> pa.Table:
     """A quantity by the length of a sentence, as one long table.
 
     Parameters
@@ -106,21 +107,21 @@ def lengths_table(lengths: Sequence[int], sizes: Mapping[str, Floats]) -> pd.Dat
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         length, series, value, said, shown, small; see `words_table`.
 
     Examples
     --------
-    >>> lengths_table((2, 4), {MODELS[1]: np.array([0.5, 1e-20])}).small.tolist()
+    >>> lengths_table((2, 4), {MODELS[1]: np.array([0.5, 1e-20])}).column("small").to_pylist()
     [False, True]
     """
-    parts = [pd.DataFrame({"length": list(lengths)} | _values(series, values)) for series, values in sizes.items()]
-    return pd.concat(parts, ignore_index=True)
+    parts = [tables.of_columns({"length": lengths} | _values(series, values)) for series, values in sizes.items()]
+    return pa.concat_tables(parts).combine_chunks()
 
 
 def _values(series: str, values: Floats) -> dict[str, Any]:
     return {
-        "series": series,
+        "series": [series] * len(values),
         "value": values,
         "said": [exponent_text(float(value)) for value in values],
         "shown": np.maximum(values, FLOOR),

@@ -4,16 +4,17 @@ import functools
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from core.softmax import Floats
+from ui.charts import tables
 from ui.charts.heat_map import Axis
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import TEXT, expression, themed
 from ui.colours import KEY, NEUTRAL, VALUE
 
 
-def shelf_table(keys: Axis, fits: Floats, weights: Floats) -> pd.DataFrame:
+def shelf_table(keys: Axis, fits: Floats, weights: Floats) -> pa.Table:
     """One row a book.
 
     Parameters
@@ -25,16 +26,16 @@ def shelf_table(keys: Axis, fits: Floats, weights: Floats) -> pd.DataFrame:
 
     Returns
     -------
-    pandas.DataFrame
+    pyarrow.Table
         key, key_name, position, fit, weight, rounded.
 
     Examples
     --------
     >>> from ui.charts.heat_map import word_axis
-    >>> shelf_table(word_axis("key", ("a", "b")), np.zeros(2), np.array([0.25, 0.75])).rounded.tolist()
+    >>> shelf_table(word_axis("key", ("a", "b")), np.zeros(2), np.array([0.25, 0.75])).column("rounded").to_pylist()
     ['0.25', '0.75']
     """
-    return pd.DataFrame(
+    return tables.of_columns(
         {
             "key": keys.labels,
             "key_name": keys.names,
