@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from core.agreement import Agreement, compare
-from core.decoding import Decoder, Generation, Movement, embed, generate, movement, run_once
+from core.decoding import Decoder, Generation, Movement, embed, generate_both, movement, run_once
 from core.examples import draw_decoder
 from core.softmax import Floats
 from core.tokens import split_words
@@ -36,8 +36,9 @@ def decode(
     decoder = draw_decoder(vocabulary, d_head, n_heads, n_layers, seed, source)
     _drawn.append(decoder)
     prompt = [vocabulary.index(word) for word in words]
-    plain, cached = (generate(decoder, prompt, n_new, use_cache) for use_cache in (False, True))
-    return plain, cached, movement(decoder, cached.tokens), run_once(decoder, cached.tokens)[-1].output
+    plain, cached = generate_both(decoder, prompt, n_new)
+    whole = run_once(decoder, cached.tokens)
+    return plain, cached, movement(decoder, cached.tokens, whole), whole[-1].output
 
 
 # On a first visit the control that holds it does not exist yet, but the heading needs the steps.

@@ -1,6 +1,6 @@
 """Greedy decoding with and without a cache: equal to the last digits, counted by hand, refereed by PyTorch."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 
 import numpy as np
@@ -26,6 +26,7 @@ from core.decoding import (
     Generation,
     compare_ways,
     generate,
+    generate_both,
     movement,
     origins,
     run_once,
@@ -278,6 +279,26 @@ def test_with_the_mask_a_new_word_changes_no_earlier_row_and_without_it_does():
     assert moved.states[:, 1].min() > 1e-3
     assert moved.keys[0, :, 1].max() < 1e-12, "the first layer's keys depend on their own word alone"
     assert moved.keys[1:, :, 1].min() > 1e-3
+
+
+@pytest.mark.parametrize("n_new", [1, 4])
+@pytest.mark.parametrize("source", [(), SOURCE])
+def test_both_ways_at_once_are_each_way_by_itself_to_the_last_bit(n_new, source):
+    decoder = draw_decoder(("dog", "bites", "man"), 3, 2, 2, 1, source)
+    together = generate_both(decoder, (0, 2, 1), n_new)
+    for found, use_cache in zip(together, (False, True), strict=True):
+        alone = generate(decoder, (0, 2, 1), n_new, use_cache)
+        np.testing.assert_equal(asdict(found), asdict(alone))
+    with pytest.raises(ValueError, match="at least 1 new word"):
+        generate_both(decoder, (0,), 0)
+
+
+def test_a_run_that_is_there_already_is_not_made_again():
+    decoder, _, cached = both()
+    whole = run_once(decoder, cached.tokens)
+    np.testing.assert_equal(asdict(movement(decoder, cached.tokens, whole)), asdict(movement(decoder, cached.tokens)))
+    other = run_once(decoder, cached.tokens[::-1])
+    assert (movement(decoder, cached.tokens, other).states[:, 0] > 1e-3).all(), "the run that was given is used"
 
 
 def test_where_things_come_from_is_what_was_computed():

@@ -138,14 +138,12 @@ def test_both_ways_agree_and_the_page_says_by_how_much(other):
 def test_the_page_says_when_the_ways_differ(monkeypatch):
     from core import decoding
 
-    generated = decoding.generate
+    def wrong(decoder, prompt, n_new):
+        # As if the cache held the keys of another text.
+        other = type(decoder)(decoder.embeddings + 1e-6, decoder.layers, decoder.n_heads, decoder.source)
+        return decoding.generate(decoder, prompt, n_new, False), decoding.generate(other, prompt, n_new, True)
 
-    def wrong(decoder, prompt, n_new, use_cache):
-        if use_cache:  # as if its cache held the keys of another text
-            decoder = type(decoder)(decoder.embeddings + 1e-6, decoder.layers, decoder.n_heads, decoder.source)
-        return generated(decoder, prompt, n_new, use_cache)
-
-    monkeypatch.setattr(decoding, "generate", wrong)
+    monkeypatch.setattr(decoding, "generate_both", wrong)
     at = open_page("kv_cache", **OTHER | {"seed": "4711"})
     assert any("The two ways differ" in plain(body) for body in bodies(at))
 
