@@ -163,8 +163,8 @@ class DecodingView:
 
     def show_work(self) -> None:
         """Multiply-adds of all steps: how they add up, and what they are for."""
-        both = self.plain, self.cached
-        added_up = [np.cumsum([step.work for step in way.steps]).tolist() for way in both]
+        of_parts = [[step.multiply_adds for step in way.steps] for way in (self.plain, self.cached)]
+        added_up = [np.cumsum([sum(parts.values()) for parts in steps]).tolist() for steps in of_parts]
         left, right = st.columns([1.15, 1])
         with left:
             draw.chart(
@@ -181,7 +181,7 @@ class DecodingView:
                 '<p class="quiet"><span class="unscaled">╌╌ without a cache</span> &nbsp; '
                 f'<span class="scaled">── with a cache</span> &nbsp; upright: step {self.number + 1}</p>'
             )
-        plain, cached = ({part: sum(step.multiply_adds[part] for step in way.steps) for part in PARTS} for way in both)
+        plain, cached = ({part: sum(parts[part] for parts in steps) for part in PARTS} for steps in of_parts)
         rows, pairs = ([int(total) for total in self._counts(what).sum(axis=0)] for what in ("K", "pairs"))
         counted = [("rows of K, one layer", rows[0], rows[1]), ("query-key pairs, one head", pairs[0], pairs[1])]
         counted += [(f"multiply-adds: {part}", plain[part], cached[part]) for part in PARTS]
