@@ -454,7 +454,7 @@ def number_choice(label: str, options: Sequence[int], key: str, default: int, wi
         return number
 
     wanted = f"one of {', '.join(map(str, options))}"
-    if len(options) > 5 and list(options) == list(range(options[0], options[-1] + 1)):
+    if len(options) > 5 and tuple(options) == tuple(range(options[0], options[0] + len(options))):
         wanted = f"a whole number from {options[0]} to {options[-1]}"
     return _linked(label, key, _one_of(options), wanted, default, widget)
 
