@@ -10,25 +10,16 @@ if str(ROOT) not in sys.path:  # this script's own folder is on the path, the pr
 
 import streamlit as st  # noqa: E402
 
-from ui import accessibility, controls, frame, shown, startup, style, toolbar, view  # noqa: E402
-from ui.pages import HOME, ORDER  # noqa: E402
+from ui import accessibility, controls, frame, navigation, shown, startup, style, toolbar, view  # noqa: E402
 
 st.set_page_config(
     page_title="Attention, computed live", page_icon=startup.page_icon(), layout="wide", initial_sidebar_state=290
 )
 st.html(style.STYLE)
 
-by_script = {}
-sections: dict[str, list[st.Page]] = {}
-for entry in ORDER:
-    script = st.Page(
-        entry.path, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is HOME, help=entry.question
-    )
-    sections.setdefault(entry.section, []).append(script)
-    by_script[script.title] = entry
-
+sections, by_title = navigation.pages()
 chosen = st.navigation(sections, position="top")
-page = by_script[chosen.title]
+page = by_title[chosen.title]
 record = shown.begin(page.name)
 controls.sidebar(page.lesson, page.on_slide)
 view.keep_in_link()
