@@ -4,6 +4,7 @@ import base64
 import functools
 import gc
 import sys
+import threading
 import time
 
 import altair  # noqa: F401  (loaded here so that it is frozen below)
@@ -19,6 +20,10 @@ COLLECT_EVERY = 2.0
 """Seconds after which a run looks for garbage again. What a page has computed, up to 44 MB, is garbage in a ring after
 its next run; with ten seconds between two looks three busy readers let the server swing between 600 and 1,000 MB."""
 
+LATER = 0.4
+"""Seconds between the end of a run and the collection: by then the browser has the answer. It takes ten milliseconds or
+more, in which nothing is sent."""
+
 _settled = {"modules": 0.0, "collected": 0.0}
 
 
@@ -26,8 +31,8 @@ def settle_memory() -> None:
     """Keep the collection of garbage rare and short; called at the end of every run.
 
     Streamlit would collect after every run; that is switched off (`.streamlit/config.toml` says why). Python alone
-    would wait until enough objects have gathered, and counts an array of megabytes as one of them: so a run collects
-    where none has for some seconds.
+    would wait until enough objects have gathered, and counts an array of megabytes as one of them: so a run has garbage
+    collected where none has for some seconds, a moment after its own end.
 
     What the imports left is taken out of the collector's sight, and again where a run has imported much more: PyTorch
     brings 800 modules when a check first differentiates, long after it was loaded itself, and every later collection
@@ -38,7 +43,12 @@ def settle_memory() -> None:
     first, grown = not _settled["modules"], modules > _settled["modules"] + MANY_MODULES
     if not first and (grown or now > _settled["collected"] + COLLECT_EVERY):
         _settled["collected"] = now  # before the work: readers who end a run meanwhile need not do it too
-        gc.collect()
+        if grown:
+            gc.collect()
+        else:
+            later = threading.Timer(LATER, gc.collect)
+            later.daemon = True
+            later.start()
     if grown:
         _settled["modules"] = modules
         gc.freeze()

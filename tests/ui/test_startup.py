@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import threading
 import time
 import weakref
 from types import ModuleType
@@ -30,13 +31,19 @@ class Ring:
 
 
 def test_garbage_is_looked_for_after_some_seconds_and_not_after_every_run(monkeypatch):
+    monkeypatch.setattr(startup, "LATER", 0.05)
     gc.disable()
     try:
         for ago, gone in ((0.0, False), (startup.COLLECT_EVERY + 1, True)):
             collected = time.monotonic() - ago
             monkeypatch.setattr(startup, "_settled", {"modules": len(sys.modules), "collected": collected})
             ring = weakref.ref(Ring())
+            before = set(threading.enumerate())
             startup.settle_memory()
+            assert ring() is not None, "the reader does not wait for it"
+            for waiting in set(threading.enumerate()) - before:
+                assert waiting.daemon, "a server that ends does not wait for it either"
+                waiting.join()
             assert (ring() is None) == gone
     finally:
         gc.enable()
