@@ -68,6 +68,7 @@ CALLS = {
     "decoding.compare_ways": (WAY, WAY),
     "decoding.embed": (DECODER, (0, 1)),
     "decoding.generate": (DECODER, (0,), 2, True),
+    "decoding.generate_both": (DECODER, (0,), 2),
     "decoding.movement": (DECODER, (0, 1)),
     "decoding.origins": (WAY, 1),
     "decoding.run_once": (DECODER, (0, 1)),
