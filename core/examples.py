@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import threading
 import unicodedata
 from dataclasses import dataclass, replace
 
@@ -94,8 +95,7 @@ def draw_example(
     """
     _check_sizes(d_head, n_heads, seed)
     d_model = n_heads * d_head
-    draw = _keep_stream if d_model >= KEPT_FROM else _draw_stream
-    rows, entries = draw(d_model, len(lesson_words), seed)
+    rows, entries = _draw_stream(d_model, len(lesson_words), seed)
     lesson_rows = dict(zip(lesson_words, rows, strict=True))
     projections = entries.reshape(n_heads, 3, d_model, d_head)  # head by head: w_q, w_k, w_v
     x = np.empty((len(words), d_model))
@@ -112,17 +112,37 @@ def _check_sizes(d_head: int, n_heads: int, seed: int) -> None:
         raise ValueError(f"seed must not be negative; got {seed}")
 
 
+class _Stream:
+    """The numbers that one seed gives, from the first on: a wider model begins with those of a narrower one."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+        self._entries = np.empty(0)
+        self._lock = threading.Lock()
+
+    def first(self, count: int) -> Floats:
+        """So many entries, normal(0, PROJECTION_SPREAD), that cannot be written to."""
+        with self._lock:
+            missing = count - self._entries.size
+            if missing > 0:
+                more = self._rng.normal(0.0, PROJECTION_SPREAD, missing)
+                self._entries = np.concatenate([self._entries, more]) if self._entries.size else more
+                self._entries.setflags(write=False)
+            return self._entries[:count]
+
+
+# One reader's seed, 14 MB at most: a page draws the same numbers for several sentences, at every click, and nearly all
+# of them again where d moves.
+_keep_stream = functools.lru_cache(maxsize=1)(_Stream)
+
+
 def _draw_stream(d_model: int, n_lesson: int, seed: int) -> tuple[Floats, Floats]:
     """Rows of the lesson's words, then the entries of all projections, however many heads share them."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.normal(size=(n_lesson, d_model)), rng.normal(0.0, PROJECTION_SPREAD, 3 * d_model**2)
-    for array in drawn:
-        array.setflags(write=False)
-    return drawn
-
-
-# One wide model, 14 MB at most: a page draws the same one for several sentences, and at every click.
-_keep_stream = functools.lru_cache(maxsize=1)(_draw_stream)
+    stream = _keep_stream(seed) if d_model >= KEPT_FROM else _Stream(seed)
+    entries = stream.first(n_lesson * d_model + 3 * d_model**2)
+    # The rows are standard normal. Nothing is lost on the way: the spread is a power of two.
+    rows = entries[: n_lesson * d_model] / PROJECTION_SPREAD
+    return rows.reshape(n_lesson, d_model), entries[n_lesson * d_model :]
 
 
 def _draw_word(word: str, d_model: int, seed: int) -> Floats:
