@@ -109,7 +109,10 @@ def draw_parameters(
         )
 
     def matrix(rows: int, columns: int) -> Floats:
-        return rng.normal(0.0, rows**-0.5, (rows, columns))
+        # The same numbers as by `rng.normal`, which takes an eighth longer.
+        drawn = rng.standard_normal((rows, columns))
+        drawn *= rows**-0.5
+        return drawn
 
     def vector(length: int, centre: float = 0.0) -> Floats:
         return rng.normal(centre, 0.1, length)

@@ -57,7 +57,7 @@ def erf(x: ArrayLike) -> Floats:
     [0.0, 0.84270079, 1.0]
     """
     values = np.clip(np.asarray(x, dtype=np.float64), -_END, _END)
-    steps = np.rint(np.nan_to_num(values) * _PER_UNIT)
+    steps = np.rint(np.where(np.isnan(values), 0.0, values) * _PER_UNIT)
     nearest = (steps + _END * _PER_UNIT).astype(np.intp)
     rest = values - steps / _PER_UNIT
     found = _COEFFICIENTS[-1].take(nearest)
