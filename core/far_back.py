@@ -166,6 +166,7 @@ def _recurrent_ends(
     longest = max(lengths, default=1)
     before = recurrent_states(x[stretched(len(x), longest)][:-1], parameters)
     states = np.vstack([np.zeros(parameters.b.size), before])  # the state before position p is row p
+    slopes = (1.0 - states**2)[..., None]
     identity = np.eye(parameters.b.size)
     start = identity if features is None else identity[:, list(features)]
     found = np.zeros((len(lengths), 2))
@@ -182,10 +183,11 @@ def _recurrent_ends(
     rows: list[int] = []
     together = np.empty((parameters.b.size, 0))  # all lengths that are on their way, side by side
     for position in range(longest - 2, -1, -1):
-        for row, carried in joining.get(position, []):
+        for row, carried in joining.get(position, ()):
             rows.append(row)
             together = np.hstack([together, carried])
-        together = (1.0 - states[position + 1] ** 2)[:, None] * (parameters.w_h @ together)
+        together = parameters.w_h @ together
+        together *= slopes[position + 1]
     for row, block in zip(rows, np.split(parameters.w_x @ together, len(rows), axis=1) if rows else (), strict=True):
         found[row, 0] = size(block)
     return found

@@ -1,5 +1,8 @@
 """Why attention: what still reaches the last word from far back, in a recurrent network and by attention."""
 
+import functools
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -38,29 +41,29 @@ from ui.charts.shelf import shelf_chart, shelf_table
 from ui.literal import literal
 from ui.take_home.figures import REACH_KEY
 
+Network = Callable[[], recurrence.RecurrentParameters]
+
 RADII = ("0", "0.5", "0.9", "1", "1.1", "1.5", "2")
 
 
 @st.cache_data(max_entries=64, show_spinner="Following every word to the end …")
 def measured_lengths(
-    words: tuple[str, ...], d_head: int, n_heads: int, seed: int, radius: float, as_elsewhere: bool
+    words: tuple[str, ...], d_head: int, n_heads: int, seed: int, radius: float, as_elsewhere: bool, _network: Network
 ) -> Reach:
     """Sentences of up to 512 words: the slowest thing on the page."""
     example = draw_example(words, d_head, n_heads, seed)
     example = example if as_elsewhere else at_usual_size(example)
-    return by_length(
-        example, draw_recurrence(d_head * n_heads, radius, seed), LENGTHS, measured_features(d_head, n_heads)
-    )
+    return by_length(example, _network(), LENGTHS, measured_features(d_head, n_heads))
 
 
 @st.cache_data(max_entries=64, max_size="16MB", show_spinner=False)
 def measured_words(
-    words: tuple[str, ...], d_head: int, n_heads: int, seed: int, radius: float, as_elsewhere: bool
+    words: tuple[str, ...], d_head: int, n_heads: int, seed: int, radius: float, as_elsewhere: bool, _network: Network
 ) -> tuple[Floats, recurrence.LastState, Floats, Floats, Floats, tuple[int, int]]:
     """The sentence itself: states and what moves the last one; by attention in all and by head, weights; steps."""
     example = draw_example(words, d_head, n_heads, seed)
     layer = example if as_elsewhere else at_usual_size(example)
-    network, features = draw_recurrence(d_head * n_heads, radius, seed), measured_features(d_head, n_heads)
+    network, features = _network(), measured_features(d_head, n_heads)
     states = recurrence.recurrent_states(example.x, network)
     asked = ask_last(layer.x, layer.w_q, layer.w_k, layer.w_v)
     by_head = np.array([influence_by_head(asked, position, features) for position in range(len(words))])
@@ -113,11 +116,13 @@ with (
     )
 
 state = (words, d, n_heads, seed, radius, as_elsewhere)
+# Drawn where it is asked for, and once a run: at a width of 768 that takes a fifteenth of a second.
+network: Network = functools.cache(lambda: draw_recurrence(d_model, radius, seed))
 features = measured_features(d, n_heads)
-states, found, by_attention, by_head, last_weights, own_steps = measured_words(*state)
+states, found, by_attention, by_head, last_weights, own_steps = measured_words(*state, network)
 sizes = dict(zip(MODELS, (found.by_word, by_attention), strict=True))
 shares = {model: relative(values) for model, values in sizes.items()}
-lengths = measured_lengths(*state)
+lengths = measured_lengths(*state, network)
 ends = dict(zip(MODELS, (lengths.recurrent, lengths.attention), strict=True))
 first_shares = {model: relative(values)[:, 0] for model, values in ends.items()}
 title = "share of the last word's" if share else "size of the Jacobian"
@@ -348,8 +353,7 @@ with steps.section("guess"):
         list(dict.fromkeys(str(count) for count in (n, 3, 2 * n, 6, 4 * n**2))),
         lambda: str(count_attention(twice, example.w_q[0], example.w_k[0], example.w_v[0]).steps.max()),
         lambda: (
-            "The recurrent network needs "
-            f"{count_recurrence(twice, draw_recurrence(d_model, radius, seed)).steps.max()}. Attention does more work "
+            f"The recurrent network needs {count_recurrence(twice, network()).steps.max()}. Attention does more work "
             f"in all, {2 * n} × {2 * n} scores, but all of it side by side: that is what a GPU is good at."
         ),
         words,
@@ -362,13 +366,12 @@ def check() -> Agreement:
     from core import torch_reference
 
     layer = example if as_elsewhere else at_usual_size(example)
-    network = draw_recurrence(d_model, radius, seed)
     asked = ask_last(layer.x, layer.w_q, layer.w_k, layer.w_v)
-    theirs = torch_reference.recurrent_jacobians(example.x, network, features)
+    theirs = torch_reference.recurrent_jacobians(example.x, network(), features)
     attention = torch_reference.attention_jacobians(layer.x, layer.w_q, layer.w_k, layer.w_v, features)
     ours = {
         "states": states,
-        "jacobians": recurrence.last_state_jacobians(states, network, features),
+        "jacobians": recurrence.last_state_jacobians(states, network(), features),
         "output": asked.output.ravel(),
         "attention's jacobians": np.stack([last_output_jacobian(asked, at, features) for at in range(n)]),
     }
