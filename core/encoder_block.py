@@ -1,5 +1,6 @@
 """One encoder block: attention and feed-forward, each with its skip connection and its layer norm."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -73,7 +74,12 @@ class EncoderBlock:
 
 
 def draw_parameters(
-    d_model: int, n_heads: int, d_ff: int, rng: np.random.Generator, bias: bool = True
+    d_model: int,
+    n_heads: int,
+    d_ff: int,
+    rng: np.random.Generator,
+    bias: bool = True,
+    given: Mapping[str, Floats] | None = None,
 ) -> BlockParameters:
     """Random parameters of a block, none of them at a special value, so that a missing one shows.
 
@@ -85,6 +91,8 @@ def draw_parameters(
         The only source of randomness.
     bias : bool
         False leaves out every bias and the shifts of both norms, as PyTorch's ``bias=False`` does.
+    given : mapping of str to ndarray or None
+        Matrices that are not drawn because they are there already, such as "w_q".
 
     Returns
     -------
@@ -118,8 +126,9 @@ def draw_parameters(
         return rng.normal(centre, 0.1, length)
 
     square = (d_model, d_model)
-    matrices = {name: matrix(*square) for name in ("w_q", "w_k", "w_v", "w_o")}
-    matrices |= {"w_1": matrix(d_model, d_ff), "w_2": matrix(d_ff, d_model)}
+    shapes = dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), square) | {"w_1": (d_model, d_ff), "w_2": (d_ff, d_model)}
+    there = given or {}
+    matrices = {name: there[name] if name in there else matrix(*shape) for name, shape in shapes.items()}
     gains = {name: vector(d_model, 1.0) for name in ("norm_1_gain", "norm_2_gain")}
     if not bias:
         return BlockParameters(**matrices, **gains)

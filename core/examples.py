@@ -5,6 +5,7 @@ import hashlib
 import threading
 import unicodedata
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -115,7 +116,7 @@ def _check_sizes(d_head: int, n_heads: int, seed: int) -> None:
 class _Stream:
     """The numbers that one seed gives, from the first on: a wider model begins with those of a narrower one."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int | tuple[int, ...]) -> None:
         self._rng = np.random.default_rng(seed)
         self._entries = np.empty(0)
         self._lock = threading.Lock()
@@ -134,6 +135,8 @@ class _Stream:
 # One reader's seed, 14 MB at most: a page draws the same numbers for several sentences, at every click, and nearly all
 # of them again where d moves.
 _keep_stream = functools.lru_cache(maxsize=1)(_Stream)
+# The same of a decoder beside an encoder, 28 MB at most.
+_keep_shape_stream = functools.lru_cache(maxsize=1)(_Stream)
 
 
 def _draw_stream(d_model: int, n_lesson: int, seed: int) -> tuple[Floats, Floats]:
@@ -143,6 +146,35 @@ def _draw_stream(d_model: int, n_lesson: int, seed: int) -> tuple[Floats, Floats
     # The rows are standard normal. Nothing is lost on the way: the spread is a power of two.
     rows = entries[: n_lesson * d_model] / PROJECTION_SPREAD
     return rows.reshape(n_lesson, d_model), entries[n_lesson * d_model :]
+
+
+class _MarkedStream:
+    """A stream of normal numbers with marks in it: who needs none before a place need not draw them."""
+
+    EVERY = 2**15
+    """Numbers from one mark to the next."""
+
+    def __init__(self, *seed: int) -> None:
+        self._rng = np.random.default_rng(list(seed))
+        self._marks: list[Any] = [self._rng.bit_generator.state]
+        self._lock = threading.Lock()
+
+    def after(self, count: int) -> np.random.Generator:
+        """A generator that goes on behind so many numbers, whatever their spread."""
+        marks, behind = divmod(count, self.EVERY)
+        with self._lock:
+            while len(self._marks) <= marks:
+                self._rng.standard_normal(self.EVERY)
+                self._marks.append(self._rng.bit_generator.state)
+        bits = np.random.PCG64(0)
+        bits.state = self._marks[marks]
+        rng = np.random.Generator(bits)
+        rng.standard_normal(behind)
+        return rng
+
+
+# Marks of a few readers' seeds, 50 of a hundred bytes each where the model is as wide as it can be.
+_marked_stream = functools.lru_cache(maxsize=16)(_MarkedStream)
 
 
 def _draw_word(word: str, d_model: int, seed: int) -> Floats:
@@ -183,11 +215,12 @@ def draw_block(
     >>> x.shape, bool((parameters.w_q[:, 4:] == draw_example(("bat",)).w_q[1]).all())
     ((2, 8), True)
     """
-    example = draw_example(words, d_head, n_heads, seed)
-    rest = draw_parameters(n_heads * d_head, n_heads, d_ff, np.random.default_rng([_BLOCK_STREAM, seed]))
+    example, d_model = draw_example(words, d_head, n_heads, seed), n_heads * d_head
     side_by_side = {name: np.hstack(list(getattr(example, name))) for name in ("w_q", "w_k", "w_v")}
-    none = dict.fromkeys(("b_q", "b_k", "b_v"), np.zeros(n_heads * d_head))
-    return example.x, replace(rest, **side_by_side, **none)
+    # The stream has numbers for these three as well, as the parameters of any block.
+    rest_of_stream = _marked_stream(_BLOCK_STREAM, seed).after(3 * d_model**2)
+    drawn = draw_parameters(d_model, n_heads, d_ff, rest_of_stream, given=side_by_side)
+    return example.x, replace(drawn, **dict.fromkeys(("b_q", "b_k", "b_v"), np.zeros(d_model)))
 
 
 def draw_decoder(
@@ -329,8 +362,9 @@ def draw_decoder_projections(d_head: int = 4, n_heads: int = 2, seed: int = 0) -
     ((2, 8, 4), False)
     """
     _check_sizes(d_head, n_heads, seed)
-    shape = (2, n_heads, 3, n_heads * d_head, d_head)
-    own, cross = np.random.default_rng([_SHAPE_STREAM, seed]).normal(0.0, PROJECTION_SPREAD, shape)
+    d_model, seeds = n_heads * d_head, (_SHAPE_STREAM, seed)
+    stream = _keep_shape_stream(seeds) if d_model >= KEPT_FROM else _Stream(seeds)
+    own, cross = stream.first(6 * d_model**2).reshape(2, n_heads, 3, d_model, d_head)
     first, second = (Projections(drawn[:, 0], drawn[:, 1], drawn[:, 2]) for drawn in (own, cross))
     return first, second
 

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.attention import attend
-from core.encoder_block import encoder_block
+from core.encoder_block import draw_parameters, encoder_block
 from core.examples import (
     ATTENTION_WORDS,
     ORDER_WORDS,
+    _MarkedStream,
     draw_block,
     draw_decoder_projections,
     draw_example,
@@ -246,3 +247,31 @@ def test_a_decoders_projections_have_a_stream_of_their_own():
         draw_decoder_projections(0, 3)
     with pytest.raises(ValueError, match="seed must not be negative; got -1"):
         draw_decoder_projections(1, 1, -1)
+
+
+def test_what_stands_behind_a_place_of_a_stream_is_the_same_whatever_was_asked_before():
+    every = _MarkedStream.EVERY
+    whole = np.random.default_rng([3, 5]).standard_normal(4 * every)
+    stream = _MarkedStream(3, 5)
+    for place in (0, 7, 3 * every, every - 1, every, 2 * every + 1, 0):
+        np.testing.assert_array_equal(stream.after(place).standard_normal(9), whole[place : place + 9])
+
+
+@pytest.mark.parametrize("d_head", [3, 50, 64, 47])
+def test_a_block_has_the_matrices_of_the_example_and_all_else_from_its_own_stream(d_head):
+    _, found = draw_block(("bat",), d_head, 3, 10, seed=4)
+    example, d_model = draw_example(("bat",), d_head, 3, seed=4), 3 * d_head
+    stream = draw_parameters(d_model, 3, 10, np.random.default_rng([3, 4]))
+    for name in PROJECTIONS:
+        np.testing.assert_array_equal(getattr(found, name), np.hstack(list(getattr(example, name))))
+    for name in ("w_o", "w_1", "w_2", "norm_1_gain", "norm_2_gain", "b_o", "b_1", "b_2", "norm_1_shift"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(stream, name))
+    assert not any(getattr(found, name).any() for name in ("b_q", "b_k", "b_v"))
+
+
+@pytest.mark.parametrize(("d_head", "seed"), [(50, 0), (64, 0), (47, 0), (64, 1), (2, 0), (60, 0)])
+def test_projections_of_a_decoder_are_those_that_would_be_drawn(d_head, seed):
+    drawn = np.random.default_rng([17, seed]).normal(0.0, 0.5, (2, 3, 3, 3 * d_head, d_head))
+    for found, wanted in zip(draw_decoder_projections(d_head, 3, seed), drawn, strict=True):
+        for place, name in enumerate(PROJECTIONS):
+            np.testing.assert_array_equal(getattr(found, name), wanted[:, place])
