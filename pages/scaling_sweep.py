@@ -192,4 +192,4 @@ def check() -> Agreement:
 
 if draws:
     with checked:
-        torch_check.show(check, "torch.softmax, and its Jacobian by torch.func.jacrev")
+        torch_check.show(check, "torch.softmax, and its Jacobian by torch.autograd.grad")

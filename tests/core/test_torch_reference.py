@@ -2,6 +2,9 @@
 
 import dataclasses
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +83,19 @@ def test_softmax_and_jacobian_norm_equals_finite_differences():
             jacobian[:, j] = (np.exp(up) / np.exp(up).sum() - np.exp(down) / np.exp(down).sum()) / 2e-6
         np.testing.assert_allclose(found["weights"][row], np.exp(score) / np.exp(score).sum(), rtol=1e-13)
         np.testing.assert_allclose(found["jacobian_norm"][row], np.sqrt((jacobian**2).sum()), rtol=1e-7)
+
+
+def test_the_jacobian_brings_no_compiler_into_the_server():
+    program = """
+import sys
+from core.torch_reference import softmax_and_jacobian_norm
+before = set(sys.modules)
+softmax_and_jacobian_norm([[0.0, 1.0]])
+print(len(set(sys.modules) - before))
+"""
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 20  # 801 with torch.func.jacrev
 
 
 def test_referee_takes_arrays_that_are_read_only_or_run_backwards():
