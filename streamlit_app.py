@@ -11,12 +11,14 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from server.lifespan import lifespan
+from server.memory import hold_little
 from server.middleware import MIDDLEWARE
 from server.routes import ROUTES
 
 # Read when NumPy is first imported, by the pages. Small products gain nothing from more threads: where another reader's
 # session has the other cores, they wait for each other ten times as long as they compute.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+hold_little()
 
 MAIN = Path(__file__).resolve().parent / "ui" / "main.py"
 
