@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from core.settings import (
     D_HEAD_RANGE,
@@ -289,12 +291,29 @@ def _linked(
             del st.query_params[key]
         st.rerun()  # once the widget exists, Streamlit forbids all this
     seen.add(key)
+    _keep_in_address(key, default)
     value = widget()
     record = shown.now()
     record.controls[key] = re.sub("<[^>]*>", "", label)
     if value != default:
         record.link[key] = [_as_in_link(item) for item in (value if isinstance(value, list) else [value])] or [NOTHING]
     return value
+
+
+def _keep_in_address(key: str, default: object) -> None:
+    """Before a control is drawn: what it stands at goes into the address, which else would not bring it back.
+
+    The browser writes the address when the reader moves the control, not when the default moves: where the last word is
+    picked and the new sentence has more of them, or where the first step has become another one. And a value that was
+    taken along to another page is in no address yet.
+    """
+    value = st.session_state.get(key)
+    if value is None or isinstance(value, list) or value == default:
+        return
+    if st.query_params.get_all(key) != [_as_in_link(value)]:
+        st.session_state[key] = value  # Streamlit writes the address of what the session is set to
+        with suppress(StreamlitAPIException):  # but not at a page's first run, when it does not yet forbid us to
+            st.query_params[key] = _as_in_link(value)
 
 
 def _as_in_link(value: object) -> str:

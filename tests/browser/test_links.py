@@ -1,5 +1,7 @@
 """Links: each restores what the reader set, on the first visit too, and the Back button leads back."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -47,6 +49,43 @@ def test_link_restores_and_keeps_the_chosen_cell(tab: Dashboard) -> None:
     assert {name: tab.picker(name).input_value() for name in cell} == cell
     assert tab.query() == cell
     expect(tab.page.locator(".notice")).to_have_count(0)
+
+
+def test_reload_keeps_a_word_that_is_no_longer_the_last_one(tab: Dashboard) -> None:
+    """It was the default, so it was not in the address; with the new sentence it is another word than the default."""
+    tab.open("causal_mask", text="the old teacher reads a letter near the river")
+    sentence = tab.page.get_by_label("Sentence", exact=True)
+    sentence.fill("because no every reads new red a near river yonder")
+    sentence.press("Enter")
+    expect(tab.page).to_have_url(re.compile(r"text=because.*replace=8\+river$"))
+    _reload_shows_the_same(tab, {"replace": "8 river"})
+
+
+def test_reload_keeps_a_step_that_is_no_longer_the_first_one(tab: Dashboard) -> None:
+    tab.open("encoder_block")
+    tab.page.get_by_role("radio", name="post").click()
+    expect(tab.page).to_have_url(re.compile(r"norm=post&step=norm\+1$"))
+    expect(tab.step()).to_have_text("norm 1")
+    _reload_shows_the_same(tab, {})
+    expect(tab.step()).to_have_text("norm 1")
+
+
+def test_reload_keeps_what_was_taken_along_to_another_page_where_it_has_another_name(tab: Dashboard) -> None:
+    tab.open("causal_mask", text="the cat sees", query="1 cat")
+    tab.go_to("three_shapes")
+    expect(tab.page).to_have_url(re.compile(r"query=1\+ne$"))
+    _reload_shows_the_same(tab, {"query": "1 ne", "head": "0"})
+
+
+def _reload_shows_the_same(tab: Dashboard, picked: dict[str, str]) -> None:
+    tab.settle()
+    weights = tab.page.locator("[data-testid=stVegaLiteChart]").first
+    address, drawn = tab.page.url, weights.get_attribute("aria-label")
+    assert {name: tab.picker(name).first.input_value() for name in picked} == picked
+    tab.page.reload()
+    tab.settle()
+    assert {name: tab.picker(name).first.input_value() for name in picked} == picked
+    assert (tab.page.url, weights.get_attribute("aria-label")) == (address, drawn)
 
 
 def test_back_button_returns_to_a_page_with_its_values(tab: Dashboard) -> None:
