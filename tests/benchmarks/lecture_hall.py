@@ -1,7 +1,11 @@
-"""A lecture hall on one server of two cores: 100 readers for 15 minutes with a restart, 300 readers, 5,000 reruns.
+"""A full lecture hall on two cores: 100 readers for 15 minutes with a restart, 300 readers, 5,000 reruns.
 
-The readers of `tests.load` speak to the server as browsers do and draw nothing; they live in this process, the server
-in its own, so that the share of each is seen.
+The 100 readers who are judged, and the 300, are on what `deploy/` sets up for a lecture hall: two processes behind
+nginx on one machine. The same 100 on one process, for a shorter time, stand beside them; memory and the reruns are
+those of one process.
+
+The readers of `tests.load` speak to the server as browsers do and draw nothing; they live in this process, the servers
+in their own, so that the share of each is seen.
 """
 
 import asyncio
@@ -9,13 +13,16 @@ import os
 import re
 import statistics
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.benchmarks.tables import Cell, Result, Table, Verdict
-from tests.browser.server import Server, free_port, serving
+from tests.browser.server import Server, complaints_in, free_port, serving
+from tests.deploy.replicas import House, Replica, replicated
 from tests.load.hall import PAUSE, ROUTES, Hall, Record, Student, churn
 from tests.load.reader import Reader
 
@@ -38,6 +45,8 @@ class Size:
     seconds: float
     links: int
     """How often everybody is asked to open the same link."""
+    alone: float
+    """Seconds for as many readers on one process."""
     many: int
     short: float
     reruns: int
@@ -49,8 +58,8 @@ class Size:
     """Pages that are loaded before the readers come."""
 
 
-LECTURE = Size(100, 900.0, 5, 300, 120.0, 5000, PAUSE, 1.0, ROUTES)
-SKETCH = Size(4, 8.0, 1, 6, 4.0, 20, 0.5, 0.2, ROUTES[:1])
+LECTURE = Size(100, 900.0, 5, 240.0, 300, 120.0, 5000, PAUSE, 1.0, ROUTES)
+SKETCH = Size(4, 8.0, 1, 4.0, 6, 4.0, 20, 0.5, 0.2, ROUTES[:1])
 
 LAST_ANSWERS = 60.0
 """Seconds after the end in which what was asked before is still answered."""
@@ -69,17 +78,17 @@ class Sample:
     at: float
     readers: int
     resident: float
-    """MB."""
+    """MB, of all processes of the dashboard together."""
     server: float
-    """Processor seconds that it has used."""
+    """Processor seconds that they have used."""
     own: float
 
 
 @dataclass(slots=True)
 class Watch:
-    """Memory and processor time of the server, seen from outside, and whether this process keeps up."""
+    """Memory and processor time of the dashboard, seen from outside, and whether this process keeps up."""
 
-    pid: int
+    pids: tuple[int, ...]
     samples: list[Sample] = field(default_factory=list)
     late: list[float] = field(default_factory=list)
     """How much later than asked this process woke up, in seconds."""
@@ -87,7 +96,11 @@ class Watch:
     def look(self, readers: int = 0) -> Sample:
         """Once."""
         sample = Sample(
-            time.monotonic(), readers, resident_mb(self.pid), processor_seconds(self.pid), time.process_time()
+            time.monotonic(),
+            readers,
+            sum(map(resident_mb, self.pids)),
+            sum(map(processor_seconds, self.pids)),
+            time.process_time(),
         )
         self.samples.append(sample)
         return sample
@@ -117,14 +130,14 @@ def processor_seconds(pid: int) -> float:
 
 
 @dataclass
-class Place:
-    """A server that can be stopped and started again at the same address."""
+class Alone:
+    """One process, as `make run` starts it."""
 
     port: int = field(default_factory=free_port)
-    complaints: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._stack = ExitStack()
+        self._said: list[str] = []
         self.server: Server | None = None
 
     @property
@@ -132,27 +145,90 @@ class Place:
         """Where the readers find it."""
         return f"http://127.0.0.1:{self.port}"
 
-    def start(self) -> int:
-        """The process's number."""
-        self.server = self._stack.enter_context(serving(port=self.port))
-        return self.server.pid
+    @property
+    def doors(self) -> tuple[str, ...]:
+        """Addresses of its processes: this one."""
+        return (self.address,)
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Numbers of the processes that run now."""
+        return () if self.server is None else (self.server.pid,)
 
     def stop(self) -> None:
-        """SIGTERM, as an orchestrator sends it."""
-        if self.server is not None and self.server.complaints():
-            self.complaints.append(self.server.complaints())
+        """SIGTERM, as an operator or an orchestrator sends it."""
+        self._said, self.server = self.complaints(), None
         self._stack.close()
+
+    def start(self) -> None:
+        """The first time or again, at the same address; until it answers."""
+        self.server = self._stack.enter_context(serving(port=self.port))
+
+    def complaints(self) -> list[str]:
+        """What was printed, if an error or a warning is in it."""
+        said = "" if self.server is None else self.server.complaints()
+        return [*self._said, said] if said else self._said
+
+
+@dataclass
+class BehindNginx:
+    """Two processes from what the image has in it, behind nginx with the configuration of `deploy/`."""
+
+    house: House
+
+    @property
+    def address(self) -> str:
+        """Where the readers find it."""
+        return self.house.proxy.address
+
+    @property
+    def doors(self) -> tuple[str, ...]:
+        """Addresses of its processes, past the proxy."""
+        return tuple(replica.address for replica in self.house.replicas)
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Numbers of the processes that run now."""
+        return tuple(replica.process.pid for replica in self.house.replicas if replica.process is not None)
+
+    def stop(self) -> None:
+        """SIGTERM to both at once."""
+        with ThreadPoolExecutor(len(self.house.replicas)) as pool:
+            list(pool.map(Replica.end, self.house.replicas))
+
+    def start(self) -> None:
+        """Both again, until they answer."""
+        for replica in self.house.replicas:
+            replica.start()
+        for replica in self.house.replicas:
+            replica.wait()
+
+    def complaints(self) -> list[str]:
+        """The same of both and of nginx."""
+        said = [*(complaints_in(replica.log()) for replica in self.house.replicas), self.house.proxy.complaints()]
+        return [one for one in said if one]
+
+
+Place = Alone | BehindNginx
+"""Where the readers go."""
 
 
 @contextmanager
-def place() -> Iterator[Place]:
+def one_process() -> Iterator[Place]:
     """A started server; stopped at the end."""
-    here = Place()
+    here = Alone()
     here.start()
     try:
         yield here
     finally:
         here.stop()
+
+
+@contextmanager
+def two_processes() -> Iterator[Place]:
+    """Two of them and nginx; all stopped at the end."""
+    with replicated() as house:
+        yield BehindNginx(house)
 
 
 async def walk(address: str, routes: Sequence[str]) -> None:
@@ -171,13 +247,16 @@ async def lecture(
     links: int,
     restart: bool,
     first_visit: bool,
-) -> tuple[Record, list[Watch]]:
-    """So many readers for so long; the lecturer asks for so many links at even times; the restart is in the middle."""
-    assert here.server is not None
-    await walk(here.address, size.routes)
+) -> tuple[Record, list[Watch], list[int]]:
+    """So many readers for so long; the lecturer asks for so many links at even times; the restart is in the middle.
+
+    The last of what it returns is how many of them each process had at the end.
+    """
+    for door in here.doors:
+        await walk(door, size.routes)
     hall = Hall(here.address, size.pause)
     students = [Student(hall, number, first_visit) for number in range(readers)]
-    watches = [Watch(here.server.pid)]
+    watches = [Watch(here.pids)]
     watches[0].look()
     begin = time.monotonic()
     attending = [asyncio.create_task(student.attend(arrival)) for student in students]
@@ -201,7 +280,8 @@ async def lecture(
             await asyncio.sleep(0.1)
         looking.cancel()
         await asyncio.to_thread(here.stop)
-        watches.append(Watch(await asyncio.to_thread(here.start)))
+        await asyncio.to_thread(here.start)
+        watches.append(Watch(here.pids))
         hall.away = False
         hall.back.set()
         looking = asyncio.create_task(watches[-1].keep_looking(students, size.look))
@@ -217,7 +297,8 @@ async def lecture(
     for ended in await asyncio.gather(*attending, return_exceptions=True):
         if isinstance(ended, Exception):
             hall.record.failures.append(f"a reader of this benchmark failed: {ended!r}")
-    return hall.record, watches
+    at_process = Counter(student.reader.cookies.get("replica", "") for student in students)
+    return hall.record, watches, [count for _, count in sorted(at_process.items())]
 
 
 def latencies(title: str, about: str, record: Record) -> Table:
@@ -277,46 +358,84 @@ def moves(record: Record) -> list[float]:
 
 def complaints(record: Record, here: Place) -> list[str]:
     """The first few of all that went wrong."""
-    return [f"Went wrong: {text[:300]}" for text in [*record.failures, *record.wrong, *here.complaints][:5]]
+    return [f"Went wrong: {text[:300]}" for text in [*record.failures, *record.wrong, *here.complaints()][:5]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one part brings."""
+
+    tables: list[Table]
+    verdicts: list[Verdict] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    row: dict[str, Cell] | None = None
+    """Of the table that compares the set-ups."""
+    memory: float | None = None
+    """MB of one process: with all readers of a lecture, or with three and warm caches."""
 
 
 def run(thorough: bool = True) -> Result:
-    """All three parts, each on a server of its own."""
-    size = LECTURE if thorough else SKETCH
-    tables: list[Table] = []
-    verdicts: list[Verdict] = []
-    notes: list[str] = []
-    memory: list[float] = []
-    for part in (hundred_readers, limit, many_reruns):
+    """All four parts, each on processes of its own."""
+    return measured(LECTURE if thorough else SKETCH)
+
+
+def measured(size: Size) -> Result:
+    """The same with so much of it."""
+    found: list[Found] = []
+    for place, part in PARTS:
         with place() as here:
-            found, held, said, megabytes = part(here, size)
-        tables += found
-        verdicts += held
-        notes += said
-        memory.append(megabytes)
-    full, _, few = memory  # the caches do not grow with the readers, so both have filled them
-    where = f"{few:.0f} MB with 3 readers after {size.reruns // 5:,} reruns, {full:.0f} MB with {size.readers} at most"
+            found.append(part(here, size))
+    about = (
+        "Judged is what `deploy/` sets up for a lecture hall: two processes behind nginx, on the cores that the "
+        "readers use too. One process is for a laptop or a small seminar."
+    )
+    compared = Table("Readers and processes", [one.row for one in found if one.row is not None], about)
+    full, few = (one.memory for one in found if one.memory is not None)
+    # The caches do not grow with the readers, so both have filled them.
+    after = f"one process: {few:.0f} MB with 3 readers after {size.reruns // 5:,} reruns"
+    where = f"{after}, {full:.0f} MB with {size.readers} at most"
     each = (full - few) / max(1, size.readers - 3)
-    verdicts.append(Verdict("memory of one more open reader, in use", each, READER_LIMIT, "MB", where=where))
-    return Result("A lecture hall", tables, verdicts, notes)
+    return Result(
+        "A lecture hall",
+        [compared, *(table for one in found for table in one.tables)],
+        [
+            *(verdict for one in found for verdict in one.verdicts),
+            Verdict("memory of one more open reader, in use", each, READER_LIMIT, "MB", where=where),
+        ],
+        [note for one in found for note in one.notes],
+    )
 
 
-Found = tuple[list[Table], list[Verdict], list[str], float]
-"""The last is a memory in MB: with all readers of a lecture, or with three and warm caches."""
+def summary(set_up: str, readers: int, seconds: float, record: Record, watches: Sequence[Watch]) -> dict[str, Cell]:
+    """One row of the table that compares the set-ups."""
+    times = moves(record)
+    spent = sum(watch.samples[-1].server - watch.samples[0].server for watch in watches)
+    return {
+        "set-up": set_up,
+        "readers": readers,
+        "minutes": seconds / 60,
+        "slider moves": len(times),
+        **{f"p{share} in s": percentile(times, share) for share in (50, 95, 99)},
+        "errors": len(record.failures),
+        "wrong states": len(record.wrong),
+        "cores": spent / sum(watch.samples[-1].at - watch.samples[0].at for watch in watches),
+    }
+
+
+TWO, ONE = "two processes behind nginx", "one process"
 
 
 def hundred_readers(here: Place, size: Size) -> Found:
-    """The lecture with its links, reloads, leavings, and the restart in the middle."""
+    """The lecture with its links, reloads, leavings, and the restart in the middle; on two processes, and judged."""
     readers, seconds = size.readers, size.seconds
-    record, watches = asyncio.run(
+    record, watches, at_process = asyncio.run(
         lecture(here, size, readers, seconds, arrival=seconds / 30, links=size.links, restart=True, first_visit=True)
     )
-    shape = f"{readers} readers, {seconds / 60:.3g} minutes"
+    shape = f"{readers} readers, {TWO}, {seconds / 60:.3g} minutes"
     done = f"Pauses are log-normal with a median of {size.pause:g} s; {record.actions:,} actions in all."
-    about = "The server is stopped and started again in the middle, while every reader has a page open."
+    about = "Both are stopped and started again in the middle, at the same time, while every reader has a page open."
     slow = percentile(moves(record), 95)
-    peak = max(sample.resident for sample in watches[0].samples)
-    errors = len(record.failures) + len(here.complaints)
+    errors = len(record.failures) + len(here.complaints())
     verdicts = [
         Verdict(f"errors that {readers} readers met", errors, 0, "", where=shape),
         Verdict(f"wrong states that {readers} readers saw", len(record.wrong), 0, "", where=shape),
@@ -324,35 +443,53 @@ def hundred_readers(here: Place, size: Size) -> Found:
         Verdict("readers back at their state after the restart", record.returned, readers, "readers", True, shape),
     ]
     late = percentile([seconds for watch in watches for seconds in watch.late], 99)
-    notes = [f"The process of the {readers} readers woke up {1000 * late:.0f} ms late (p99); that is in the times."]
+    notes = [
+        f"The process of the {readers} readers woke up {1000 * late:.0f} ms late (p99); that is in the times.",
+        f"At the end {' and '.join(map(str, at_process))} of the {readers} readers were at each of the two processes.",
+    ]
     tables = [
         latencies(f"{shape}: what they waited for", done, record),
-        over_time(f"{shape}: the server", about, watches, 10),
+        over_time(f"{shape}: both processes together", about, watches, 10),
     ]
-    return tables, verdicts, notes + complaints(record, here), peak
+    row = summary(TWO, readers, seconds, record, watches)
+    return Found(tables, verdicts, notes + complaints(record, here), row)
+
+
+def alone(here: Place, size: Size) -> Found:
+    """As many readers on one process, to compare, and for their memory."""
+    readers, seconds = size.readers, size.alone
+    record, watches, _ = asyncio.run(
+        lecture(here, size, readers, seconds, arrival=seconds / 8, links=1, restart=False, first_visit=False)
+    )
+    shape = f"{readers} readers, {ONE}, {seconds / 60:.3g} minutes"
+    tables = [
+        latencies(f"{shape}: what they waited for", "The same habits, to compare.", record),
+        over_time(f"{shape}: the process", "", watches, 4),
+    ]
+    peak = max(sample.resident for sample in watches[0].samples)
+    return Found(tables, [], complaints(record, here), summary(ONE, readers, seconds, record, watches), peak)
 
 
 def limit(here: Place, size: Size) -> Found:
-    """More readers than it is meant for."""
+    """More readers than two processes are meant for."""
     readers, seconds = size.many, size.short
-    record, watches = asyncio.run(
+    record, watches, _ = asyncio.run(
         lecture(here, size, readers, seconds, arrival=seconds / 4, links=1, restart=False, first_visit=False)
     )
-    shape = f"{readers} readers, {seconds / 60:.3g} minutes"
+    shape = f"{readers} readers, {TWO}, {seconds / 60:.3g} minutes"
     longest = max((a.seconds for answers in record.answers.values() for a in answers), default=float("nan"))
     wrong = f"{len(record.failures)} errors and {len(record.wrong)} wrong states"
     tables = [
         latencies(f"{shape}: what they waited for", "The same habits, for the limit.", record),
-        over_time(f"{shape}: the server", "", watches, 4),
+        over_time(f"{shape}: both processes together", "", watches, 4),
     ]
     notes = [f"{readers} readers: {wrong} in {record.actions:,} actions; the longest wait was {longest:.1f} s."]
-    return tables, [], notes + complaints(record, here), max(sample.resident for sample in watches[0].samples)
+    return Found(tables, [], notes + complaints(record, here), summary(TWO, readers, seconds, record, watches))
 
 
 def many_reruns(here: Place, size: Size) -> Found:
-    """Whether memory ends somewhere."""
-    assert here.server is not None
-    watch, every = Watch(here.server.pid), size.reruns // 10
+    """Whether the memory of a process ends somewhere."""
+    watch, every = Watch(here.pids), size.reruns // 10
     rows: list[dict[str, Cell]] = []
 
     def at(count: int) -> None:
@@ -375,7 +512,16 @@ def many_reruns(here: Place, size: Size) -> Found:
             "MB",
             where=f"{memory[2]:.0f} to {memory[2] + growth:.0f} MB",
         ),
-        Verdict(f"errors in {size.reruns:,} reruns", len(record.failures) + len(here.complaints), 0, ""),
+        Verdict(f"errors in {size.reruns:,} reruns", len(record.failures) + len(here.complaints()), 0, ""),
     ]
     table = Table(f"{size.reruns:,} reruns over all pages", rows, about)
-    return [table], verdicts, complaints(record, here), memory[2]
+    return Found([table], verdicts, complaints(record, here), memory=memory[2])
+
+
+PARTS: tuple[tuple[Callable[[], AbstractContextManager[Place]], Callable[[Place, Size], Found]], ...] = (
+    (two_processes, hundred_readers),
+    (one_process, alone),
+    (two_processes, limit),
+    (one_process, many_reruns),
+)
+"""Each with where it is measured, in the order in which they run."""

@@ -35,9 +35,14 @@ class Server:
 
     def complaints(self) -> str:
         """All of the log if there is a traceback, an error or a warning in it; else nothing."""
-        # A tab that is closed while the server speaks to it is no error of ours.
-        lines = [line for line in self.log().splitlines() if "WebSocketClosedError" not in line]
-        return self.log() if re.search(r"Traceback|Error\b|[Ww]arning|exception=", "\n".join(lines)) else ""
+        return complaints_in(self.log())
+
+
+def complaints_in(log: str) -> str:
+    """All of what a server has printed if there is a traceback, an error or a warning in it; else nothing."""
+    # A tab that is closed while the server speaks to it is no error of ours.
+    lines = [line for line in log.splitlines() if "WebSocketClosedError" not in line]
+    return log if re.search(r"Traceback|Error\b|[Ww]arning|exception=", "\n".join(lines)) else ""
 
 
 def free_port() -> int:
