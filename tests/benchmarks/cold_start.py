@@ -169,6 +169,13 @@ READ_BY_MANY = (
 """Pages that readers keep open, two of the usual weight and two heavy ones."""
 
 
+async def compared(reader: Reader) -> None:
+    """Wait until PyTorch is loaded, which takes a hundred megabytes once, and stands beside the title."""
+    async with asyncio.timeout(60):
+        while not any("NumPy = PyTorch" in text for text in reader.texts()):
+            await asyncio.sleep(0.1)
+
+
 def memory_of_readers(count: int) -> list[dict[str, Cell]]:
     """One server, and more and more readers on it, each of whom opens a page, moves the seed once and stays."""
     rows: list[dict[str, Cell]] = []
@@ -187,6 +194,8 @@ def memory_of_readers(count: int) -> list[dict[str, Cell]]:
                 for name, parameters in READ_BY_MANY:
                     # What the page itself takes, once for all readers, is there before they are counted.
                     await come(readers, 3, name, parameters)
+                    if name in LOAD_TORCH:
+                        await compared(readers[-1])
                     before = memory(server.pid)["USS, MB"]
                     await come(readers, count, name, parameters)
                     after = memory(server.pid)["USS, MB"]
