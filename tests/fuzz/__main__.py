@@ -53,6 +53,8 @@ def main() -> int:
         jobs = [pool.submit(work, *chunk) for chunk in chunks(asked.links, asked.sequences, asked.seed)]
         for job in as_completed(jobs):
             found.append(job.result())
+            done = sum(one.done for one in found if one.part == found[-1].part)
+            print(f"[{time.perf_counter() - begin:5.0f} s] {done} {found[-1].part} done", flush=True)
             failures |= {f"{found[-1].part}: {kind}": said for kind, said in found[-1].failures.items()}
     for process in {one.process for one in found}:
         held = [one.memory for one in found if one.process == process]

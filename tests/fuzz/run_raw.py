@@ -29,6 +29,9 @@ from ui.pages import HOME, ORDER
 AT_A_TIME = 4
 """Readers who open their links at the same time."""
 
+ATTEMPTS = 3
+"""How often a slow link is tried alone: the load average tells of a busy machine a while after it has become busy."""
+
 GROWTH = 250.0
 """Megabytes that the server may grow by after the first links, when every page has been imported and seen."""
 
@@ -208,8 +211,13 @@ def is_quiet() -> bool:
     return os.getloadavg()[0] < 0.75 * (os.cpu_count() or 1) + 1
 
 
+def too_long(seconds: float, computed: float, limit: float = LIMIT) -> bool:
+    """Whether the server is to blame; other load on the machine lengthens what the clock says, not what it computed."""
+    return computed > limit or (seconds > limit and is_quiet())
+
+
 async def _open_all(server: Server, links: list[RawLink], found: Found, say: Say) -> None:
-    """All of them, some at a time; what took too long is tried once more when nobody else is there."""
+    """All of them, some at a time; what took too long is tried again when nobody else is there."""
     waiting, slow = list(reversed(links)), []
 
     async def reader() -> None:
@@ -228,12 +236,14 @@ async def _open_all(server: Server, links: list[RawLink], found: Found, say: Say
     await asyncio.gather(*(reader() for _ in range(AT_A_TIME)))
     process = process_of(server)
     for link in slow:
-        begin = processor_time_of(process)
-        _, seconds = await judged(server.address, link)
-        computed = processor_time_of(process) - begin
+        for _ in range(ATTEMPTS):
+            begin = processor_time_of(process)
+            _, seconds = await judged(server.address, link)
+            computed = processor_time_of(process) - begin
+            if not too_long(seconds, computed):
+                break
         found.slow(computed, seconds, str(link))
-        # Other load on the machine lengthens what the clock says, and hardly what was computed.
-        if computed > LIMIT or (seconds > LIMIT and is_quiet()):
+        if too_long(seconds, computed):
             _note(found, f"slow: {seconds:.1f} s with nobody else there, {computed:.1f} s computed", link, say)
 
 
@@ -262,7 +272,7 @@ def run(count: int, number: int, say: Say = print) -> Found:
         if server.complaints():
             found.failures["log"] = f"the server complained:\n{server.log()[-3000:]}"
         told = len(server.log())
-        for fault in asyncio.run(hostile(server.address, say)):
+        for fault in asyncio.run(hostile(server, say)):
             found.failures[f"hostile {kind_of(fault)}"] = fault
             say(f"FAILURE {fault}")
         found.log = server.log()[told:]
@@ -363,12 +373,13 @@ def hostile_messages(ids: dict[str, str]) -> dict[str, bytes | str]:
     }
 
 
-async def hostile(server: str, say: Say) -> list[str]:
+async def hostile(served: Server, say: Say) -> list[str]:
     """After each of them another reader is served without an error, and so is the one who sent it, in a fresh tab.
 
     A value of a type that its control never has raises where Streamlit reads it; only the sender is shown that.
     """
     said, shown = [], 0
+    server, process = served.address, process_of(served)
     async with Reader(server, patience=60) as other:
         await other.open("query_key_value", text="the cat saw the dog")
         async with Reader(server, patience=60) as first:
@@ -390,7 +401,7 @@ async def hostile(server: str, say: Say) -> list[str]:
                     if isinstance(problem, TimeoutError):
                         said.append(f"{name}: the sender is not served any more")
                 shown += bool(sender.errors)
-                begin = time.perf_counter()
+                begin, computed = time.perf_counter(), processor_time_of(process)
                 await sender.open("causal_mask", d=5)
                 if sender.shown_errors():
                     said.append(f"{name}: error in a fresh tab: {sender.shown_errors()}")
@@ -401,7 +412,8 @@ async def hostile(server: str, say: Say) -> list[str]:
                 await other.reload()
             if other.shown_errors():
                 said.append(f"{name}: error shown to another reader: {other.shown_errors()}")
-            if time.perf_counter() - begin > 4 * LIMIT:
-                said.append(f"{name}: others waited {time.perf_counter() - begin:.1f} s")
+            waited = time.perf_counter() - begin
+            if too_long(waited, processor_time_of(process) - computed, 4 * LIMIT):
+                said.append(f"{name}: others waited {waited:.1f} s")
     say(f"hostile messages: {len(sent)} sent, of which {shown} showed an error, to their sender only")
     return said

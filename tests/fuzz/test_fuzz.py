@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
-from tests.fuzz import oracles, run_links, run_sequences, strategies
+from tests.fuzz import oracles, run_links, run_raw, run_sequences, strategies
 from tests.fuzz.links import Link, shortest
 from tests.fuzz.visits import Action, compile_once, do_all, visit
 
@@ -72,3 +72,18 @@ def test_the_shortest_link_keeps_what_fails():
 def test_every_control_of_the_lessons_is_drawn_from():
     for name, controls in strategies.controls().items():
         assert {"text", "d", "heads", "seed", "queries_in"} <= set(controls), name
+
+
+def test_a_slow_answer_of_a_busy_machine_is_no_fault_of_the_server(monkeypatch):
+    load = {"busy": (9.0, 0.0, 0.0), "quiet": (0.5, 0.0, 0.0)}
+    for seconds, computed, told in (
+        (1.9, 1.9, []),
+        (5.0, 0.3, ["quiet"]),  # it waited for a processor, or for something of its own
+        (5.0, 2.1, ["busy", "quiet"]),
+    ):
+        found = []
+        for name, averages in load.items():
+            monkeypatch.setattr(run_raw.os, "getloadavg", lambda averages=averages: averages)
+            found += [name] if run_raw.too_long(seconds, computed) else []
+        assert found == told, (seconds, computed)
+    assert not run_raw.too_long(5.0, 5.0, limit=8.0)

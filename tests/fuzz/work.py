@@ -28,11 +28,13 @@ def memory() -> float:
 def prepare() -> None:
     """What a process needs before its first chunk: PyTorch loaded, as on a server that has been running for a while."""
     import torch
+    from streamlit import config
 
     import core.torch_reference  # noqa: F401  (found ready by ui.torch_check)
     from tests.fuzz import strategies, visits
 
     torch.set_num_threads(1)
+    config.get_config_options()  # it sets the levels of Streamlit's loggers when it is first read
     logging.getLogger("streamlit").setLevel(logging.CRITICAL)
     for name in ("script_run_context", "script_runner"):
         logging.getLogger(f"streamlit.runtime.scriptrunner_utils.{name}").setLevel(logging.CRITICAL)
