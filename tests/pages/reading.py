@@ -3,12 +3,14 @@
 import html
 import json
 import re
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from altair.utils import schemapi
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import script_runner
@@ -38,6 +40,28 @@ class KnownPages(PagesManager):
 
 
 app_test.PagesManager = KnownPages
+
+
+def _validate_once():
+    """Altair holds each piece of a chart against the schema once, however many charts and pages have the same piece."""
+    validate, passed = schemapi.validate_jsonschema, {}
+
+    def checked(spec, schema, rootschema=None, *, raise_error=True):
+        try:
+            piece = id(schema), json.dumps(spec)
+        except (TypeError, ValueError):  # it holds what no JSON can
+            return validate(spec, schema, rootschema, raise_error=raise_error)
+        if piece not in passed:
+            error = validate(spec, schema, rootschema, raise_error=raise_error)
+            if error is not None:
+                return error
+            passed[piece] = schema  # kept, so that no other one gets its id
+        return None
+
+    schemapi.validate_jsonschema = checked
+
+
+_validate_once()
 
 ROOT = Path(__file__).parents[2]
 KEPT = {mask_editor.key_of(part) for part in FIRST_MASKS}
@@ -84,6 +108,16 @@ def as_frame(table):
     return frame.astype(dict.fromkeys(categories, object))
 
 
+@lru_cache(maxsize=64)
+def _unpacked(data):
+    return as_frame(pa.ipc.open_stream(data).read_all())
+
+
+def data_of(chart):
+    """Table of a chart as pandas; unpacked once for all that a test asks of it, or that would be most of its time."""
+    return _unpacked(chart.proto.data.data).copy()
+
+
 TAKEAWAY = re.compile(r"; (from −?[\d.]+ to |all −?[\d.]+|every cell is masked).*", re.DOTALL)
 """What a matrix adds to its text alternative: range, largest entry, masked cells."""
 
@@ -99,17 +133,20 @@ def alternatives(at):
 
 def charts(at):
     """Text alternative without the takeaway, and data, of every chart, in the order of the page."""
-    return [
-        (TAKEAWAY.sub("", alt), as_frame(pa.ipc.open_stream(chart.proto.data.data).read_all()))
-        for alt, chart in zip(alternatives(at), at.get("vega_lite_chart"), strict=True)
-    ]
+    return [(alt, data_of(drawn)) for alt, drawn in _by_alternative(at)]
+
+
+def _by_alternative(at):
+    drawn = at.get("vega_lite_chart")
+    return [(TAKEAWAY.sub("", alt), one) for alt, one in zip(alternatives(at), drawn, strict=True)]
 
 
 def chart(at, alt):
     """Data of the one chart whose text alternative starts so."""
-    found = [frame for name, frame in charts(at) if name.startswith(alt)]
-    assert len(found) == 1, [name for name, _ in charts(at)]
-    return found[0]
+    named = _by_alternative(at)
+    found = [drawn for name, drawn in named if name.startswith(alt)]
+    assert len(found) == 1, [name for name, _ in named]
+    return data_of(found[0])
 
 
 def as_matrix(frame, field="value"):
