@@ -159,10 +159,14 @@ def composed(page, torch=False, for_notebook=False):
 
 
 @cache
-def printed(make, module="matplotlib.pyplot"):
-    """Page to what its programs print; one interpreter runs the programs of all pages."""
+def printed(make, *modules):
+    """Page to what its programs print; one interpreter runs the programs of all pages.
+
+    It imports these modules beforehand, and of NumPy what would else be imported by every program that draws numbers.
+    """
     programs = {page: make(page) for page in scripts.PAGES}
-    outputs = iter(run_all([code for codes in programs.values() for code in codes], ("numpy", module)))
+    imports = ("numpy", "numpy.random", *(modules or ["matplotlib.pyplot"]))
+    outputs = iter(run_all([code for codes in programs.values() for code in codes], imports))
     return {page: [next(outputs) for _ in codes] for page, codes in programs.items()}
 
 
@@ -189,7 +193,7 @@ def twins(page):
 @pytest.mark.parametrize("page", scripts.PAGES)
 def test_twins_by_torch_print_the_same_numbers(page):
     defaults = scripts.settings_of(scripts.read_source(page))
-    for values, output in zip(twin_states(page), printed(twins, "torch")[page], strict=True):
+    for values, output in zip(twin_states(page), printed(twins, "torch", "torch._dynamo")[page], strict=True):
         assert_alike(read(output), EXPECTED[page](defaults | values))
 
 
