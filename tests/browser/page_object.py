@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request, ViewportSize, WebSocket, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Locator,
+    Page,
+    Request,
+    ViewportSize,
+    WebSocket,
+    expect,
+)
 
 from ui.pages import HOME, PAGES
 
@@ -232,20 +243,43 @@ class Dashboard:
         return cell_texts(self.chart(title))
 
 
+_windows: dict[tuple[Any, ...], list[BrowserContext]] = {}
+"""Browser windows that nobody uses now, by server and looks: each has fetched the files of Streamlit's frame before."""
+
+
+def _new_window(browser: Browser, viewport: ViewportSize, theme: Literal["light", "dark"]) -> BrowserContext:
+    context = browser.new_context(viewport=viewport, color_scheme=theme)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    context.add_init_script(WATCH)
+    return context
+
+
+def _forget(page: Page, address: str) -> None:
+    """Nothing is left of the reader before but the files that the browser has fetched."""
+    page.context.clear_cookies()
+    session = page.context.new_cdp_session(page)
+    session.send("Storage.clearDataForOrigin", {"origin": address, "storageTypes": "all"})
+    session.detach()
+
+
 @contextmanager
 def open_tab(
     browser: Browser, address: str, viewport: ViewportSize = LAPTOP, theme: Literal["light", "dark"] = "light"
 ) -> Iterator[Dashboard]:
     """A tab with a clean slate; whatever is done in it, it must ask nothing of other hosts and meet no error."""
-    context = browser.new_context(viewport=viewport, color_scheme=theme)
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    context.add_init_script(WATCH)
+    windows = _windows.setdefault((browser, address, *viewport.values(), theme), [])
+    context = windows.pop() if windows else _new_window(browser, viewport, theme)
     tab = Dashboard(context.new_page(), address, Heard())
     tab.heard.listen(tab.page)
     try:
+        _forget(tab.page, address)
         yield tab
-    finally:
+        for page in context.pages:
+            page.close()
+        windows.append(context)
+    except BaseException:
         context.close()
+        raise
     assert tab.heard.foreign_hosts() == set()
     assert tab.heard.dialogs == []
     assert tab.heard.errors == []
