@@ -33,6 +33,13 @@ Value = TypeVar("Value")
 NOTHING = "none"
 """What stands in a link for a list from which nothing is chosen; without it the link would restore the default."""
 
+MOST_LISTED = 100
+"""Numbers from which one is picked out of a list; more of them are typed. A list of three thousand is no help, and the
+browser goes through all of it at every move of another control."""
+
+TYPED_WIDTH = 130
+"""Pixels that a typed number needs with its buttons."""
+
 MAX_TEXT = 300
 """Characters of a short text on a page."""
 
@@ -391,7 +398,8 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
     label : str
         HTML, our own words.
     labels : sequence of str
-        One a number, all different; may hold a reader's words. They stand in the link.
+        One a number, all different; may hold a reader's words. They stand in the link. Where they are the bare numbers
+        and more than `MOST_LISTED`, the number is typed.
     key : str
         Name in the link.
     default : int
@@ -406,19 +414,39 @@ def pick(label: str, labels: Sequence[str], key: str, default: int = 0, width: i
     """
     default = min(default, len(labels) - 1)
     width = round(width * 1.3) if view.now().presenting else width
+    typed = len(labels) > MOST_LISTED and labels[0] == "0" and labels[-1] == str(len(labels) - 1)
     current = st.session_state.get(key)
-    if current is not None and current not in labels:
-        # The sentence or the number of heads has changed: what was picked keeps its number.
-        number = re.match("[0-9]+", str(current))
-        st.session_state[key] = labels[min(int(number[0]) if number else default, len(labels) - 1)]
+    if current is not None:
+        text = str(current)
+        if text not in labels:
+            # The sentence or the number of heads has changed: what was picked keeps its number.
+            number = re.match("[0-9]+", text)
+            text = labels[min(int(number[0]) if number else default, len(labels) - 1)]
+        fits = int(text) if typed else text
+        if current != fits:
+            st.session_state[key] = fits
 
     def widget() -> str:
         with st.container(
             horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key=f"control_{key}"
         ):
             st.html(f'<p class="quiet">{label}</p>', width="content")
+            bare = re.sub("<[^>]*>", "", label)
+            if typed:
+                return str(
+                    st.number_input(
+                        bare,
+                        0,
+                        len(labels) - 1,
+                        default,
+                        key=key,
+                        bind="query-params",
+                        label_visibility="collapsed",
+                        width=max(width, TYPED_WIDTH),
+                    )
+                )
             chosen: str = st.selectbox(
-                re.sub("<[^>]*>", "", label),
+                bare,
                 labels,
                 index=default,
                 key=key,

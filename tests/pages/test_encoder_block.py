@@ -239,3 +239,17 @@ def test_the_first_slide_in_the_order_of_the_norm_says_what_is_random(norm, firs
         at = open_page("encoder_block", present="1", norm=norm, step=step)
         assert any("nothing is trained" in body for body in bodies(at)) == (step == first)
         assert any("Words exchange" in element.value for element in at.markdown) == (step == first)
+
+
+def test_of_many_numbers_one_is_typed_and_stays_when_the_box_becomes_a_list():
+    """12 heads of 9 make 108 features and 432 units, 12 of 8 make 96 features."""
+    at = open_page("encoder_block", heads="12", d="9", factor="4", entry="101", unit="431")
+    assert at.session_state["entry"] == 101
+    assert {box.key for box in at.number_input} == {"entry", "unit", "seed"}
+    at = change(at, d=8)
+    assert at.session_state["entry"] == "95"
+    assert at.session_state["unit"] == 383
+    at = change(at, d=9)
+    assert at.session_state["entry"] == 95
+    at = click_cell(at, "stage_X", 2, 103)
+    assert at.session_state["entry"] == 103
