@@ -30,11 +30,12 @@ from ui.charts.cache import (
     SERIES,
     Grid,
     grid_chart,
+    grid_picture,
     grid_table,
     steps_chart,
     steps_table,
 )
-from ui.charts.heat_map import Axis, Panel, named_axis, position_axis, symmetric_limit, word_axis
+from ui.charts.heat_map import PICTURE_ABOVE, Axis, Panel, named_axis, position_axis, symmetric_limit, word_axis
 from ui.literal import literal
 from ui.matrices import Follow, Matrix
 from ui.shown import Matrix as Numbers
@@ -334,14 +335,25 @@ def _show_grid(grid: Grid, key: str, name: str) -> None:
     height = min(26.0, room[not presenting] / (n_columns if turned else n_rows))
     rows = [int((grid.of_keys == kind).sum()) for kind in (NOW, AGAIN, KEPT)]
     pairs = int((grid.of_pairs != NOT_COMPUTED).sum())
+    alt = (
+        f"{name}: of {grid.of_keys.size} rows of K and V {rows[0]} are computed now, {rows[1]} again, "
+        f"{rows[2]} come from the cache; {pairs} query-key pairs are computed"
+    )
+    if grid.cells > PICTURE_ABOVE:
+        sides = ("columns", "rows") if turned else ("rows", "columns")
+        caption = f"{sides[0]}: K and V, then {grid.queries.caption}; {sides[1]}: Q, then {grid.keys.caption}"
+        dark = st.context.theme.type == "dark"
+        # At twice the size, so that it stays sharp on a projector and on a phone.
+        file = grid_picture(grid, 900, 2 * room[not presenting], turned, dark)
+        draw.picture(file, name=name, caption=caption, alt=alt)
+        return
     pick = "" if grid.picked is None else _PICK
     draw.chart(
         grid_table(grid, turned),
         grid_chart(grid, height, pick, draw.LARGE if presenting else 1.0, turned),
         name=name,
         key=key,
-        alt=f"{name}: of {grid.of_keys.size} rows of K and V {rows[0]} are computed now, {rows[1]} again, "
-        f"{rows[2]} come from the cache; {pairs} query-key pairs are computed",
+        alt=alt,
         on_pick=_picker(key, grid) if pick else None,
         picks=_PICK,
         legend=_KEY,

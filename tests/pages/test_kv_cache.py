@@ -14,6 +14,7 @@ from tests.pages.reading import (
     bodies,
     change,
     chart,
+    charts,
     check_line,
     click_cell,
     matrix,
@@ -313,22 +314,35 @@ def test_a_model_of_one_number_has_nothing_that_could_move():
     assert "nothing moves here either" in said(at, "Without it")
 
 
-def test_the_edges_stay_visible_beside_many_words_and_a_click_still_finds_its_key():
-    """With 61 + 2 words an edge is three cells wide: K in rows 0 to 2, V in 3 to 5, Q in columns 0 to 2."""
+def test_a_step_of_many_words_is_a_picture_that_says_its_counts():
+    """61 words and 2 new ones: 63 x 63 pairs."""
     words = [f"w{number}" for number in range(61)]
-    at = open_page("kv_cache", text=" ".join(words), t="3")
-    found = cells(at, "Step 3 with a cache")
-    assert [found[row, 6] for row in range(6)] == ["from the cache"] * 6
-    assert [found[9 + 62, column] for column in (0, 1, 2, 6)] == ["computed now"] * 4
-    assert (6, 6) not in found
-    frame = chart(at, "Step 3 with a cache")
-    assert set(frame[frame.row_name == "K"].row) == {" ", "K", "  "}
-    assert len(set(frame.row)) == 9 + 63
-    click_cell(at, f"grid_{WAYS[1]}", 9 + 62, 6 + 40)
-    assert at.session_state["key"] == "40 w40"
+    at = open_page("kv_cache", text=" ".join(words), t="3", key="40 w40")
+    assert not [name for name, _ in charts(at) if name.startswith("Step 3")]
+    alts = [image.alt for element in at.get("image") for image in element.proto.imgs]
+    assert alts[:2] == [
+        "Step 3 without a cache: of 63 rows of K and V 1 are computed now, 62 again, 0 come from the cache; 3969 "
+        "query-key pairs are computed",
+        "Step 3 with a cache: of 63 rows of K and V 1 are computed now, 0 again, 62 come from the cache; 63 query-key "
+        "pairs are computed",
+    ]
+    (caption,) = [plain(body) for body in bodies(at) if "Step 3 with a cache" in body]
+    assert (
+        " ".join(caption.split())
+        == "Step 3 with a cache rows: K and V, then query (n = 63); columns: Q, then key (n = 63)"
+    )
     line = next(body for body in bodies(at) if "text so far" in body)
     shown = plain(line).split()
     assert (shown[3], shown[4]) == ("…", "w39")
+
+
+def test_a_click_in_the_picture_finds_its_key():
+    words = [f"w{number}" for number in range(19)]
+    at = open_page("kv_cache", text=" ".join(words), t="3")
+    found = cells(at, "Step 3 with a cache")
+    assert [found[row, 2] for row in range(2)] == ["from the cache"] * 2
+    click_cell(at, f"grid_{WAYS[1]}", 3 + 20, 2 + 13)
+    assert at.session_state["key"] == "13 w13"
 
 
 def test_a_decoder_is_drawn_once_for_page_and_check_and_not_at_all_when_another_step_is_looked_at(monkeypatch):

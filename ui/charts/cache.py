@@ -15,6 +15,7 @@ from core.masks import Booleans
 from core.softmax import Floats
 from ui.charts import tables
 from ui.charts.heat_map import SMALLEST_NUMBER, Axis, dictionary, label_step, number_text
+from ui.charts.picture import NO_COLOUR, coloured_picture
 from ui.charts.specifications import Spec, stretching
 from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
 from ui.colours import AGAIN as AGAIN_HUE
@@ -57,6 +58,17 @@ class Grid:
         return max(1, round(len(self.queries.labels) / 20)), max(1, round(len(self.keys.labels) / 20))
 
     @property
+    def kinds(self) -> Origin:
+        """(query, key): where the pairs come from, `MASKED_PAIR` for those that are masked afterwards."""
+        kinds: Origin = np.where(self.may_attend | (self.of_pairs == NOT_COMPUTED), self.of_pairs, MASKED_PAIR)
+        return kinds
+
+    @property
+    def cells(self) -> int:
+        """How many cells the picture has room for, those of the edges included."""
+        return (self.first_query + len(self.queries.labels)) * (self.first_key + len(self.keys.labels))
+
+    @property
     def first_query(self) -> int:
         """Rows that stand before the pairs: K, V and a gap."""
         return 3 * self.thick[0]
@@ -87,7 +99,7 @@ def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
     Returns
     -------
     pyarrow.Table
-        row, row_position, row_name, column, column_position, column_name, kind, note, weight, text, outline.
+        row, row_position, row_name, column, column_position, column_name, place, kind, note, weight, text, outline.
         Pairs that were not computed are left out.
 
     Examples
@@ -99,8 +111,7 @@ def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
     '1.00'
     """
     n_query, n_key = grid.of_pairs.shape
-    (tall, wide), first_query, first_key = grid.thick, grid.first_query, grid.first_key
-    kinds = np.where(grid.may_attend | (grid.of_pairs == NOT_COMPUTED), grid.of_pairs, MASKED_PAIR)
+    (tall, wide), first_query, first_key, kinds = grid.thick, grid.first_query, grid.first_key, grid.kinds
     query, key = np.nonzero(kinds != NOT_COMPUTED)
     places = [
         *((np.array([2 * tall + row]), np.array([0]), np.array([_GAP])) for row in range(tall)),
@@ -131,6 +142,7 @@ def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
         found[f"{end}_position"] = pa.array(index.astype(np.int16))
         found[f"{end}_name"] = dictionary(within.astype(np.int16), (*edges, "", *axis.names))
     found |= {
+        "place": pa.array((rows * _FARTHEST + columns).astype(np.int32)),
         "kind": pa.array(kind.astype(np.int8)),
         "note": dictionary((kind + 1).astype(np.int16), notes),
         "weight": pa.array(weight),
@@ -138,6 +150,51 @@ def grid_table(grid: Grid, turned: bool = False) -> pa.Table:
         "outline": pa.array(outline),
     }
     return pa.table(found)
+
+
+def grid_picture(grid: Grid, width: int, height: int, turned: bool = False, dark: bool = False) -> bytes:
+    """One step with more cells than marks make sense for, as a picture.
+
+    Parameters
+    ----------
+    grid : Grid
+        One step.
+    width, height : int
+        About the size in pixels.
+    turned : bool
+        Whether queries stand in columns.
+    dark : bool
+        Which theme's colours.
+
+    Returns
+    -------
+    bytes
+        A PNG file; transparent where nothing is computed.
+
+    Examples
+    --------
+    >>> from ui.charts.heat_map import word_axis
+    >>> one, all_true = np.zeros(1, np.int16), np.ones((1, 1), bool)
+    >>> axis = word_axis("query", ("dog",))
+    >>> grid_picture(Grid(axis, axis, one, one, one[None], np.ones((1, 1)), all_true, 0), 40, 20)[1:4]
+    b'PNG'
+    """
+    (tall, wide), first_query, first_key = grid.thick, grid.first_query, grid.first_key
+    kinds = np.full((first_query + grid.of_queries.size, first_key + grid.of_keys.size), _GAP, dtype=np.int16)
+    kinds[: 2 * tall, first_key:] = grid.of_keys
+    kinds[first_query:, :wide] = grid.of_queries[:, None]
+    kinds[first_query:, first_key:] = grid.kinds
+    shown = sorted(KIND_HUES)
+    colours = [KIND_HUES[kind].dark if dark else KIND_HUES[kind].light for kind in shown]
+    numbered = np.full(kinds.shape, NO_COLOUR, dtype=np.uint8)
+    for number, kind in enumerate(shown):
+        numbered[kinds == kind] = number
+    outlined = []
+    if grid.picked is not None:
+        outlined = [(kinds.shape[0] - 1, first_key + grid.picked)]
+    if turned:
+        numbered, outlined = numbered.T, [(column, row) for row, column in outlined]
+    return coloured_picture(numbered, colours, width, height, outlined, dark)
 
 
 def _kind_parameters() -> list[dict[str, str]]:
@@ -156,8 +213,15 @@ def _kind_parameters() -> list[dict[str, str]]:
     ]
 
 
+TALL = 0.62
+"""Share of a cell's height that a number may have."""
+
 _FILL = f"kinds[datum.kind - ({_GAP})]"
 _INK = f"inks[datum.kind - ({_GAP})]"
+
+# New data move and recolour the marks of the old ones; without it the browser would make all of them anew.
+_PLACE = alt.Key(field="place", type="nominal")
+_FARTHEST = 1024
 
 
 def grid_chart(grid: Grid, height: float, pick: str = "", type_size: float = 1.0, turned: bool = False) -> Spec:
@@ -196,12 +260,19 @@ def grid_chart(grid: Grid, height: float, pick: str = "", type_size: float = 1.0
         rows, columns, titles, steps = columns, rows, titles[::-1], steps[::-1]
     across = grid.queries if turned else grid.keys
     tilted = any(not label.isdecimal() for label in across.labels)
-    return _grid_chart(rows * height, titles, steps, tilted, pick, type_size)
+    numbered = TALL * height >= SMALLEST_NUMBER
+    return _grid_chart(rows * height, titles, steps, tilted, numbered, pick, type_size)
 
 
 @functools.lru_cache(maxsize=128)
 def _grid_chart(
-    height: float, titles: tuple[str, str], steps: tuple[int, int], tilted: bool, pick: str, type_size: float
+    height: float,
+    titles: tuple[str, str],
+    steps: tuple[int, int],
+    tilted: bool,
+    numbered: bool,
+    pick: str,
+    type_size: float,
 ) -> Spec:
     x = _place(alt.X, "column", titles[1], steps[1], type_size, orient="top", labelAngle=-40 if tilted else 0)
     y = _place(alt.Y, "row", titles[0], steps[0], type_size)
@@ -210,12 +281,15 @@ def _grid_chart(
         without = channel.copy()
         without.axis = alt.Undefined
         bare.append(without)
-    tooltip = [
-        alt.Tooltip(field="row_name", type="nominal", title=titles[0]),
-        alt.Tooltip(field="column_name", type="nominal", title=titles[1]),
-        alt.Tooltip(field="note", type="nominal", title="here"),
-        alt.Tooltip(field="weight", type="nominal"),
-    ]
+    parts = (
+        (titles[0], "datum.row_name"),
+        (titles[1], "datum.column_name"),
+        ("here", "datum.note"),
+        ("weight", "datum.weight"),
+    )
+    # As expressions: of hundreds of cells Vega-Lite's own would ask of every part whether it is a list.
+    tooltip = "{" + ", ".join(f"'{name}': {value}" for name, value in parts) + "}"
+    description = " + '; ' + ".join(f"'{name}: ' + {value}" for name, value in parts)
     base = alt.Chart()
     cells = base.transform_filter(f"datum.kind !== {_GAP}").mark_rect(
         fill=expression(_FILL),
@@ -224,28 +298,34 @@ def _grid_chart(
             f"({DARK} ? '{NOW_HUE.dark}' : '{NOW_HUE.light}') : 'transparent'"
         ),
         strokeOpacity=expression(f"datum.kind === {KEPT} ? 0.8 : 0.25"),
-        strokeWidth=expression("min(bandwidth('x'), bandwidth('y')) < 8 ? 0 : 1"),  # else frames hide their cells
+        strokeWidth=expression("frame"),
+        tooltip=expression(tooltip),
+        description=expression(description),
     )
-    cells = cells.encode(x=x, y=y, tooltip=tooltip)
+    cells = cells.encode(x=x, y=y, key=_PLACE)
     if pick:
         fields = ["row_position", "column_position"]
         cells = cells.add_params(alt.selection_point(name=pick, fields=fields, on="click", clear="dblclick"))
-    gap = base.mark_point(opacity=0, tooltip=None).encode(x=bare[0], y=bare[1])  # keeps its place among the rows
-    size = f"min({13 * type_size:g}, (bandwidth('x') - 2) / 2.3, bandwidth('y') * 0.62)"
+    # It keeps its place among the rows.
+    gap = base.transform_filter(f"datum.kind === {_GAP}").mark_point(opacity=0, tooltip=None, aria=False)
+    gap = gap.encode(x=bare[0], y=bare[1])
+    size = f"min({13 * type_size:g}, (bandwidth('x') - 2) / 2.3, bandwidth('y') * {TALL})"
     numbers = base.mark_text(
         fill=expression(_INK),
-        fontSize=expression(size),
-        opacity=expression(f"{size} >= {SMALLEST_NUMBER} ? 1 : 0"),
+        fontSize=expression("size"),
+        opacity=expression(f"size >= {SMALLEST_NUMBER} ? 1 : 0"),
         tooltip=None,
         aria=False,  # the cell behind it says the number
-    ).encode(x=bare[0], y=bare[1], text=alt.Text(field="text", type="nominal"))
+    ).encode(x=bare[0], y=bare[1], text=alt.Text(field="text", type="nominal"), key=_PLACE)
     outline = (
         base.transform_filter("datum.outline")
         .mark_rect(fill=None, stroke=themed(PICKED), strokeWidth=2.5, tooltip=None)
         .encode(x=bare[0], y=bare[1])
     )
-    chart = alt.layer(cells, gap, numbers, outline).properties(width="container", height=round(height))
-    spec = stretching(chart, _kind_parameters())
+    layers = [cells, gap, *([numbers] if numbered else []), outline]
+    chart = alt.layer(*layers).properties(width="container", height=round(height))
+    once = {"size": size, "frame": "min(bandwidth('x'), bandwidth('y')) < 8 ? 0 : 1"}  # wider frames hide their cells
+    spec = stretching(chart, [*_kind_parameters(), *({"name": name, "expr": expr} for name, expr in once.items())])
     if tilted:  # the last label leans over the edge
         spec["padding"] = {"left": 5, "top": 5, "right": 30 * type_size, "bottom": 5}
     spec["config"]["scale"] = {"bandPaddingInner": 0.06, "bandPaddingOuter": 0}

@@ -4,12 +4,15 @@ import io
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
 from core.masks import Booleans
 from ui.charts.heat_map import RAMPS
 from ui.colours import MASKED, PICKED
+
+NO_COLOUR = 255
+"""In `coloured_picture`."""
 
 
 def matrix_picture(
@@ -60,22 +63,61 @@ def matrix_picture(
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"values need two axes with at least one entry each; got shape {array.shape}")
     colours = RAMPS[ramp].dark if dark else RAMPS[ramp].light
-    # Few colours, so a byte a pixel is enough: a third of what has to be packed.
-    palette = [*colours, MASKED.dark if dark else MASKED.light, PICKED.dark if dark else PICKED.light]
-    masked, outline = len(colours), len(colours) + 1
-    pixels = RAMPS[ramp].steps(np.where(np.isfinite(array), array, -limit), limit).astype(np.uint8)
+    numbers = RAMPS[ramp].steps(np.where(np.isfinite(array), array, -limit), limit).astype(np.uint8)
     if may_attend is not None:
-        pixels[~may_attend] = masked
-    across, down = max(1, width // array.shape[1]), max(1, height // array.shape[0])
-    pixels = pixels.repeat(down, axis=0).repeat(across, axis=1)
+        numbers[~may_attend] = len(colours)
+    return coloured_picture(
+        numbers, [*colours, MASKED.dark if dark else MASKED.light], width, height, picked, dark=dark
+    )
+
+
+def coloured_picture(
+    numbers: NDArray[np.uint8],
+    colours: Sequence[str],
+    width: int,
+    height: int,
+    picked: Sequence[tuple[int | None, int | None]] = (),
+    dark: bool = False,
+) -> bytes:
+    """A matrix of colours as a picture.
+
+    Parameters
+    ----------
+    numbers : ndarray of uint8 of shape (row, column)
+        Places in `colours`, or `NO_COLOUR` for what lets the page show through.
+    colours : sequence of str
+        At most 250, in hex.
+    width, height, picked, dark
+        As for `matrix_picture`.
+
+    Returns
+    -------
+    bytes
+        A PNG file.
+
+    Examples
+    --------
+    >>> coloured_picture(np.array([[0, 1]], np.uint8), ["#FFFFFF", "#000000"], 40, 20)[1:4]
+    b'PNG'
+    """
+    # Few colours, so a byte a pixel is enough: a third of what has to be packed.
+    palette = [*colours, PICKED.dark if dark else PICKED.light]
+    through: dict[str, int] = {}
+    if (empty := numbers == NO_COLOUR).any():
+        through["transparency"] = len(palette)
+        numbers = np.where(empty, np.uint8(len(palette)), numbers)
+        palette.append("#000000")
+    n_rows, n_columns = numbers.shape
+    across, down = max(1, width // n_columns), max(1, height // n_rows)
+    pixels = numbers.repeat(down, axis=0).repeat(across, axis=1)
     for row, column in picked:
-        top, bottom = (0, array.shape[0]) if row is None else (row, row + 1)
-        left, right = (0, array.shape[1]) if column is None else (column, column + 1)
-        _frame(pixels, top * down, bottom * down, left * across, right * across, outline)
+        top, bottom = (0, n_rows) if row is None else (row, row + 1)
+        left, right = (0, n_columns) if column is None else (column, column + 1)
+        _frame(pixels, top * down, bottom * down, left * across, right * across, len(colours))
     file = io.BytesIO()
     image = Image.fromarray(pixels)
     image.putpalette([channel for colour in palette for channel in _channels(colour)])
-    image.save(file, format="PNG")
+    image.save(file, format="PNG", **through)
     return file.getvalue()
 
 
