@@ -14,6 +14,8 @@ from core.softmax import Floats
 from ui import controls, draw, view
 from ui.charts.heat_map import (
     PICTURE_ABOVE,
+    SMALLEST_NUMBER,
+    TALL,
     Axis,
     Panel,
     captioned,
@@ -247,6 +249,7 @@ def _fitted(panel: Panel, matrix: Matrix, turned: bool, characters: int, pick: s
         ),
         row_step=label_step(matrix.rows),
         column_step=label_step(matrix.columns),
+        numbers=matrix.decimals is not None and height * TALL >= SMALLEST_NUMBER,
         characters=characters,
         pick=pick,
         type_size=draw.LARGE if view.now().presenting else 1.0,

@@ -538,11 +538,12 @@ def titles(drawn):
     spec = json.loads(drawn.proto.spec)
     written = read_captions(pa.ipc.open_stream(drawn.proto.data.data).read_all())
     for part, words in zip(spec.get("hconcat", [spec]), written, strict=True):
-        first = part["layer"][0]["encoding"]
+        said = part["layer"][0]["mark"]["tooltip"]["expr"]
+        row, column = re.search(r'"([^"]*)": datum\.row_name, "([^"]*)": datum\.column_name', said).groups()
         yield (
             words["title"],
-            first["tooltip"][0]["title"],
-            first["tooltip"][1]["title"],
+            row,
+            column,
             words["rows"] or None,
             words["columns"] or None,
         )

@@ -117,7 +117,7 @@ def truth(condition, background, datum):
     if compared := re.fullmatch(r"datum\.step < (-?\d+)", condition.strip()):
         return datum["step"] < int(compared[1])
     return {
-        "luminance(background) < 0.5": background == PAGE.dark,
+        "dark": background == PAGE.dark,
         "datum.step === -2": datum.get("step") == -2,
         **{f"datum.part === '{part}'": datum.get("part") == part for part in PARTS},
         **{f"datum.series === '{series}'": datum.get("series") == series for series in SERIES},
@@ -382,11 +382,12 @@ def test_many_words_leave_positions_on_the_axis_and_the_words_in_the_tooltip():
     axis = word_axis("query", words)
     assert axis.labels == tuple(str(i) for i in range(13))
     assert axis.names[12] == "12 w12"
-    tooltip = SPECS["heat map"]()["layer"][0]["encoding"]["tooltip"]
-    assert [(entry["field"], entry["title"]) for entry in tooltip[:2]] == [
-        ("row_name", "query"),
-        ("column_name", "key"),
-    ]
+    said = SPECS["heat map"]()["layer"][0]["mark"]
+    assert said["tooltip"]["expr"].endswith(
+        """: {"query": datum.row_name, "key": datum.column_name, "A": (datum.value === null ? '−∞' : """
+        "format(datum.value, '.6f'))}"
+    )
+    assert said["description"]["expr"].startswith('"query: " + datum.row_name + "; key: " + datum.column_name + ')
 
 
 def test_equal_values_everywhere_are_drawn_on_the_fixed_scale():
@@ -613,7 +614,7 @@ def test_parts_of_a_block_stand_in_a_row_and_a_click_gives_their_name():
     cells = as_frame(block_table(("X", "norm 1", "add 1"), (3.0, 25.25, 1234.5), {"X": "add 1"}, "norm 1"))
     assert cells.said.tolist() == ["3.00", "25.2", "1234", ""]
     assert cells.picked.tolist() == [False, True, False, False]
-    (pick,) = block_chart(3)["params"]
+    _, pick = block_chart(3)["params"]
     assert (pick["name"], pick["select"]["fields"]) == (PICK, ["part"])
     assert "/ 3" in str(block_chart(3)["layer"][0]["encoding"]["x"])
 

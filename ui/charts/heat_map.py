@@ -22,6 +22,9 @@ from ui.colours import FEATURE, KEY, NEUTRAL, PICKED, QUERY, SIGNED, WEIGHTS, WI
 PICTURE_ABOVE = 1_000
 """Cells beyond which a matrix is shown as a picture instead of one mark a cell."""
 
+TALL = 0.6
+"""Share of a cell's height that a number may have."""
+
 SMALLEST_NUMBER = 8.5
 """Pixels of type below which the numbers in cells are left to the tooltip."""
 
@@ -528,6 +531,8 @@ class Panel:
     column_step: int = 1
     characters: int = 5
     """Of the longest number in a cell; decides how large the numbers can be, and whether they are shown."""
+    numbers: bool = True
+    """False where no number can fit, so that none need be made."""
     outlines: frozenset[str] = frozenset(("cell", "row", "column"))
     """What may be outlined here: a layer each."""
     measure: str = ""
@@ -538,6 +543,11 @@ class Panel:
     """Draw only the table's rows of this name; empty for all."""
     type_size: float = 1.0
     """Factor on all type, for a lecture hall."""
+
+    @property
+    def value_title(self) -> str:
+        """What a value is called."""
+        return self.measure or _measure(self.title)
 
 
 @functools.lru_cache(maxsize=512)
@@ -647,7 +657,7 @@ def _caption(number: int, name: str) -> dict[str, str]:
     return {"expr": f"captions[{number * len(_CAPTIONS) + _CAPTIONS.index(name)}]"}
 
 
-def _caption_parameters(count: int) -> list[dict[str, str]]:
+def _caption_parameters(panels: Sequence[Panel]) -> list[dict[str, str]]:
     # The chart is made before its first data arrive.
     read = f"length(data('source')) ? split(data('source')[0].captions, {json.dumps(_BETWEEN)}) : []"
     sizes = _CAPTIONS[3:]
@@ -655,10 +665,17 @@ def _caption_parameters(count: int) -> list[dict[str, str]]:
         {"name": "captions", "expr": read},
         *(
             {"name": f"{name}{number}", "expr": f"+{_caption(number, name)['expr']}"}
-            for number in range(count)
+            for number in range(len(panels))
             for name in sizes
         ),
+        *({"name": f"size{number}", "expr": _size_of_number(panel, number)} for number, panel in enumerate(panels)),
     ]
+
+
+def _size_of_number(panel: Panel, number: int) -> str:
+    """Pixels of the type in the cells; whether it fits is known only in the browser where the width stretches."""
+    room = f"wide{number}" if panel.width else "bandwidth('x')"
+    return f"min({14 * panel.type_size:g}, ({room} - 3) / (0.56 * digits{number}), tall{number} * {TALL})"
 
 
 def _structure(panel: Panel) -> Panel:
@@ -682,14 +699,34 @@ def _structure(panel: Panel) -> Panel:
 def _filled(part: Spec, panel: Panel) -> Spec:
     """What differs and cannot travel with the data: the size of the picture, and what its values are called."""
     cells, *others = part["layer"]
-    *names, value, note = cells["encoding"]["tooltip"]
-    tooltip = [*names, value | {"title": panel.measure or _measure(panel.title)}, note]
-    filled: Spec = {"layer": [cells | {"encoding": cells["encoding"] | {"tooltip": tooltip}}, *others]}
+    said = {"tooltip": {"expr": _tooltip(panel)}, "description": {"expr": _description(panel)}}
+    filled: Spec = {"layer": [cells | {"mark": cells["mark"] | said}, *others]}
     # As a whole and not as steps: pages give matrices of any width the same room.
     filled["height"] = round(panel.height * panel.n_rows, 1)
     if panel.width is not None:
         filled["width"] = round(panel.width * panel.n_columns, 1)
     return filled
+
+
+# As expressions, because Vega-Lite's own ask of every field of every cell whether it is there and whether it is a list.
+
+
+def _tooltip(panel: Panel) -> str:
+    """What the mouse is told of a cell."""
+    names = [json.dumps(name, ensure_ascii=False) for name in (panel.row_title, panel.column_title, panel.value_title)]
+    values = ("datum.row_name", "datum.column_name", _SIX_DECIMALS)
+    said = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
+    return f"datum.note ? {{{said}, note: datum.note}} : {{{said}}}"
+
+
+def _description(panel: Panel) -> str:
+    """What a screen reader is told of a cell."""
+    names = (f"{panel.row_title}: ", f"; {panel.column_title}: ", f"; {panel.value_title}: ")
+    row, column, value = (json.dumps(name, ensure_ascii=False) for name in names)
+    return f"{row} + datum.row_name + {column} + datum.column_name + {value} + {_SIX_DECIMALS} + ';' + datum.note"
+
+
+_SIX_DECIMALS = "(datum.value === null ? '−∞' : format(datum.value, '.6f'))"
 
 
 def _measure(title: str) -> str:
@@ -705,7 +742,7 @@ def _template(panels: tuple[Panel, ...], ramp: str, spacing: int) -> Spec:
     chart = charts[0] if len(charts) == 1 else alt.hconcat(*charts, spacing=spacing)
     chart = chart.configure_view(stroke=None).configure_scale(bandPaddingInner=0.04, bandPaddingOuter=0)
     # Added to the dictionary, because Altair would move parameters of a layered chart into its first layer.
-    spec = without_data(as_dictionary(chart), [*ramp_parameters(RAMPS[ramp]), *_caption_parameters(len(panels))])
+    spec = without_data(as_dictionary(chart), [*ramp_parameters(RAMPS[ramp]), *_caption_parameters(panels)])
     for number, part in enumerate(spec.get("hconcat", [spec])):
         _refer(part, number)
     # Streamlit would fit the height as well, labels included, and squeeze the cells.
@@ -742,30 +779,21 @@ def _draw(panel: Panel, ramp: str, number: int) -> alt.LayerChart | alt.FacetCha
         labelAngle=angle,
     )
     y = _position(alt.Y, "row", panel.row_caption, panel.row_hue, panel.row_labels, f"rowStep{number}", panel.type_size)
-    tooltip = [
-        alt.Tooltip(field="row_name", type="nominal", title=panel.row_title),
-        alt.Tooltip(field="column_name", type="nominal", title=panel.column_title),
-        alt.Tooltip(field="value", type="quantitative", format=".6f", title=panel.title.split(" (")[0] or "value"),
-        alt.Tooltip(field="note", type="nominal", title="note"),
-    ]
     base = alt.Chart()
     if panel.matrix:
         base = base.transform_filter(f"datum.matrix === '{panel.matrix}'")
     cells = base.transform_filter("datum.step > -2").mark_rect(fill=FILL, stroke=None)
-    cells = cells.encode(x=x, y=y, tooltip=tooltip, key=_PLACE)
+    cells = cells.encode(x=x, y=y, key=_PLACE)
     if panel.pick:
         # The name too: a click on the same cell counts again once it has changed.
         fields = ["row_position", "column_position", "matrix"]
         cells = cells.add_params(alt.selection_point(name=panel.pick, fields=fields, on="click", clear="dblclick"))
-    # Whether a number fits is known only in the browser where the width stretches.
-    room = f"wide{number}" if panel.width else "bandwidth('x')"
-    size_of_number = f"min({14 * panel.type_size:g}, ({room} - 3) / (0.56 * digits{number}), tall{number} * 0.6)"
     # One layer names the axes for all: the specification is sent with every state, and is a third shorter so.
     bare_x, bare_y = _without_axis(x), _without_axis(y)
     numbers = base.mark_text(
         fill=expression(f"datum.step === -2 ? ({TEXT.to_dict()['expr']}) : ({ink(RAMPS[ramp])})"),
-        fontSize=expression(size_of_number),
-        opacity=expression(f"{size_of_number} >= {SMALLEST_NUMBER} ? 1 : 0"),
+        fontSize=expression(f"size{number}"),
+        opacity=expression(f"size{number} >= {SMALLEST_NUMBER} ? 1 : 0"),
         tooltip=None,
         aria=False,  # the cell behind it says the number
     ).encode(x=bare_x, y=bare_y, text=alt.Text(field="text", type="nominal"), key=_PLACE)
@@ -787,7 +815,9 @@ def _draw(panel: Panel, ramp: str, number: int) -> alt.LayerChart | alt.FacetCha
     else:
         size = {"width": panel.width, "height": panel.height}
     outlines = {"row": row_outline, "column": column_outline, "cell": outline}
-    chart = alt.layer(cells, numbers, *(outlines[kind] for kind in outlines if kind in panel.outlines))
+    chart = alt.layer(
+        cells, *([numbers] if panel.numbers else []), *(outlines[kind] for kind in outlines if kind in panel.outlines)
+    )
     chart = chart.properties(**size)
     if panel.title:
         title = alt.TitleParams(

@@ -184,7 +184,7 @@ def drag_chart(height: int = 170) -> Spec:
 
     Examples
     --------
-    >>> drag_chart()["params"][0]["name"]
+    >>> drag_chart()["params"][1]["name"]
     'exponent'
     """
     exponent = {

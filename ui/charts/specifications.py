@@ -8,6 +8,9 @@ from altair.utils import schemapi
 
 Spec = dict[str, Any]
 
+# Vega knows the page's colour under this name; the server's own idea of the theme is one rerun late.
+_THEME = {"name": "dark", "expr": "luminance(background) < 0.5"}
+
 
 def as_dictionary(chart: alt.TopLevelMixin) -> Spec:
     """A chart as a Vega-Lite specification, checked against its schema unless Altair's debug mode is off.
@@ -32,7 +35,7 @@ def as_dictionary(chart: alt.TopLevelMixin) -> Spec:
 
 
 def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
-    """A specification ready to be sent with a table: no data of its own, some parameters more.
+    """A specification ready to be sent with a table: no data of its own, some parameters more, that of the theme first.
 
     Parameters
     ----------
@@ -48,8 +51,8 @@ def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
 
     Examples
     --------
-    >>> without_data({"data": {"name": "empty"}, "layer": [{"data": {"name": "empty"}, "mark": "rect"}]})
-    {'layer': [{'mark': 'rect'}]}
+    >>> without_data({"data": {"name": "empty"}, "layer": [{"data": {"name": "empty"}, "mark": "rect"}]})["layer"]
+    [{'mark': 'rect'}]
     """
 
     def strip(node: Any) -> Any:
@@ -58,8 +61,8 @@ def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
         return [strip(item) for item in node] if isinstance(node, list) else node
 
     stripped: Spec = strip(spec)
-    if parameters:
-        stripped["params"] = [*stripped.get("params", []), *parameters]
+    own = [parameter for parameter in stripped.get("params", []) if parameter != _THEME]
+    stripped["params"] = [_THEME, *own, *parameters]
     return stripped
 
 

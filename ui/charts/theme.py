@@ -7,8 +7,10 @@ import altair as alt
 
 from ui.colours import MASKED, Hue, Ramp, contrast
 
-# Vega knows the page's colour under this name; the server's own idea of the theme is one rerun late.
-DARK = "luminance(background) < 0.5"
+DARK = "dark"
+"""Whether the reader's theme is dark, as an expression; `specifications.without_data` gives every chart the parameter.
+
+Asked once a chart: a luminance takes as long as all else that is worked out for a cell."""
 
 
 def expression(text: str) -> alt.ExprRef:
@@ -49,7 +51,7 @@ def themed(hue: Hue) -> alt.ExprRef:
     --------
     >>> from ui.colours import PICKED
     >>> themed(PICKED).to_dict()["expr"]
-    "luminance(background) < 0.5 ? '#FFB938' : '#D98A00'"
+    "dark ? '#FFB938' : '#D98A00'"
     """
     return expression(f"{DARK} ? '{hue.dark}' : '{hue.light}'")
 
