@@ -37,8 +37,8 @@ MOST_LISTED = 100
 """Numbers from which one is picked out of a list; more of them are typed. A list of three thousand is no help, and the
 browser goes through all of it at every move of another control."""
 
-TYPED_WIDTH = 130
-"""Pixels that a typed number needs with its buttons."""
+TYPED_WIDTH = 96
+"""Pixels that a typed number needs, without the buttons that would count up one by one."""
 
 MAX_TEXT = 300
 """Characters of a short text on a page."""

@@ -81,7 +81,7 @@ class Move:
 
 MANY_WORDS = " ".join(f"word{number}" for number in range(64))
 MANY = {"text": MANY_WORDS, "d": 64, "heads": 12}
-ANOTHER = " ".join(f"wort{number}" for number in range(64))
+ANOTHER = " ".join(f"w{number}" for number in range(64))  # a second sentence has at most 300 characters
 
 D, UP = "d", ("ArrowUp", "ArrowDown")
 MOVES_ON: dict[str, Move] = {
@@ -98,7 +98,7 @@ MOVES_ON: dict[str, Move] = {
         "d_model", UP, "input", {"d_model": 16384, "block_heads": 256, "d_ff": 65536, "layers": 200}
     ),
     "three_shapes": Move(D, largest={"target": ANOTHER, "reach_layers": 8}),
-    "kv_cache": Move("t", largest={"new_words": 12, "decoder_layers": 4, "t": 12, "cross": True, "source": ANOTHER}),
+    "kv_cache": Move("t", largest={"new_words": 8, "decoder_layers": 2, "t": 8, "cross": True, "source": ANOTHER}),
     "cost": Move("tokens", largest={"tokens": 131072, "model_width": 12288, "model_heads": 96, "batch": 64}),
     "learning": Move("snapshot", largest={"task": "induction"}),
     "real_model": Move("ends", (" ", " "), "input[type=checkbox]"),
@@ -269,6 +269,8 @@ def measure(own: Tab, floor: Tab, picture: Tab, page: str, largest: bool, torch:
     whole = None if move.key == D else Moved()
     case = Case(page, "largest" if largest else "default", torch, Moved(), whole, Moved(), Moved())
     own.open("" if page == HOME.name else page, MANY | move.largest if largest else {})
+    if refused := own.page.locator(".notice", has_text="was ignored").all_inner_texts():
+        raise RuntimeError(f"{page} does not offer what is to be measured: {refused}")
     for number in range(n + WARM_UP):
         own.move(move, case.own)
         floor.move(Move(D), case.floor)
