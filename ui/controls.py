@@ -315,8 +315,8 @@ def _keep_in_address(key: str, default: object) -> None:
     taken along to another page is in no address yet.
     """
     value = st.session_state.get(key)
-    if value is None or isinstance(value, list) or value == default:
-        return
+    if value is None or isinstance(value, list) or _as_in_link(value) == _as_in_link(default):
+        return  # a typed number is a number, and its default a text
     if st.query_params.get_all(key) != [_as_in_link(value)]:
         st.session_state[key] = value  # Streamlit writes the address of what the session is set to
         with suppress(StreamlitAPIException):  # but not at a page's first run, when it does not yet forbid us to

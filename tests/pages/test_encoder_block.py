@@ -253,3 +253,4 @@ def test_of_many_numbers_one_is_typed_and_stays_when_the_box_becomes_a_list():
     assert at.session_state["entry"] == 95
     at = click_cell(at, "stage_X", 2, 103)
     assert at.session_state["entry"] == 103
+    assert at.query_params["entry"] == "103"
