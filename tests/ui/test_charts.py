@@ -390,6 +390,22 @@ def test_many_words_leave_positions_on_the_axis_and_the_words_in_the_tooltip():
     assert said["description"]["expr"].startswith('"query: " + datum.row_name + "; key: " + datum.column_name + ')
 
 
+@pytest.mark.parametrize(
+    ("titles", "names"),
+    [
+        (("query", "key", "weight"), ("query", "key", "weight")),
+        (("word", "word", "weight"), ("word (row)", "word (column)", "weight")),
+        (("word", "size", "size"), ("word", "size", "size (value)")),
+    ],
+)
+def test_no_two_entries_of_a_tooltip_have_one_name(titles, names):
+    row, column, measure = titles
+    panel = Panel("A", row_title=row, column_title=column, measure=measure)
+    said = specification(panel)["layer"][0]["mark"]
+    assert tuple(re.findall(r'"([^"]+)": ', said["tooltip"]["expr"].partition(" : ")[0])) == names
+    assert re.findall(r'"(?:; )?([^"]+): "', said["description"]["expr"]) == list(names)
+
+
 def test_equal_values_everywhere_are_drawn_on_the_fixed_scale():
     cells = words_table(("la", "la", "la"), ramp="weights")
     assert len(cells) == 9

@@ -713,7 +713,7 @@ def _filled(part: Spec, panel: Panel) -> Spec:
 
 def _tooltip(panel: Panel) -> str:
     """What the mouse is told of a cell."""
-    names = [json.dumps(name, ensure_ascii=False) for name in (panel.row_title, panel.column_title, panel.value_title)]
+    names = [json.dumps(name, ensure_ascii=False) for name in _names(panel)]
     values = ("datum.row_name", "datum.column_name", _SIX_DECIMALS)
     said = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
     return f"datum.note ? {{{said}, note: datum.note}} : {{{said}}}"
@@ -721,9 +721,17 @@ def _tooltip(panel: Panel) -> str:
 
 def _description(panel: Panel) -> str:
     """What a screen reader is told of a cell."""
-    names = (f"{panel.row_title}: ", f"; {panel.column_title}: ", f"; {panel.value_title}: ")
+    names = (f"{before}{name}: " for before, name in zip(("", "; ", "; "), _names(panel), strict=True))
     row, column, value = (json.dumps(name, ensure_ascii=False) for name in names)
     return f"{row} + datum.row_name + {column} + datum.column_name + {value} + {_SIX_DECIMALS} + ';' + datum.note"
+
+
+def _names(panel: Panel) -> tuple[str, str, str]:
+    """Of row, column and value, all different: Vega takes no two entries of one name."""
+    row, column, value = panel.row_title, panel.column_title, panel.value_title
+    if row == column:
+        row, column = f"{row} (row)", f"{column} (column)"
+    return row, column, f"{value} (value)" if value in (row, column, "note") else value
 
 
 _SIX_DECIMALS = "(datum.value === null ? '−∞' : format(datum.value, '.6f'))"
