@@ -2,9 +2,8 @@
 
 from starlette.middleware import Middleware
 
-from server.bursts import Bursts
 from server.headers import SafetyHeaders
 from server.limits import Limits
 
-MIDDLEWARE = [Middleware(SafetyHeaders), Middleware(Limits), Middleware(Bursts)]
+MIDDLEWARE = [Middleware(SafetyHeaders), Middleware(Limits)]
 """For `st.App`."""
