@@ -2,8 +2,9 @@
 
 from starlette.middleware import Middleware
 
+from server.bursts import Bursts
 from server.headers import SafetyHeaders
 from server.limits import Limits
 
-MIDDLEWARE = [Middleware(SafetyHeaders), Middleware(Limits)]
+MIDDLEWARE = [Middleware(SafetyHeaders), Middleware(Limits), Middleware(Bursts)]
 """For `st.App`."""

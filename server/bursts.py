@@ -1,0 +1,107 @@
+"""What a run of a page has to say reaches the browser at once, not word by word."""
+
+import asyncio
+from contextlib import suppress
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+HELD_FOR = 0.1
+"""Seconds after which a run that still goes on shows what it has: what a reader takes for at once."""
+
+LAST_WORD_WITHIN = 0.005
+"""Seconds after the end of a run in which its last word, that nothing runs any more, is waited for."""
+
+
+class Bursts:
+    """Middleware that holds the messages of a run until it ends.
+
+    The browser draws the whole page anew for the first message of a run, for those that have come meanwhile, and so on
+    up to the last, while the server, often on the same processor, works out the rest. All at once are drawn once.
+
+    Parameters
+    ----------
+    app : ASGIApp
+        What speaks.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hold what a websocket is sent; pass on all the rest."""
+        if scope["type"] != "websocket":
+            await self.app(scope, receive, send)
+            return
+        burst = _Burst(send)
+        try:
+            await self.app(scope, receive, burst.take)
+        finally:
+            burst.forget()
+
+
+class _Burst:
+    """The messages of one connection that wait."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._held: list[Message] = []
+        self._sending = asyncio.Lock()  # whoever sends first has the older messages
+        self._running = False
+        self._later: asyncio.Task[None] | None = None
+
+    async def take(self, message: Message) -> None:
+        """Hold a message, or send it after those that are held."""
+        self._held.append(message)
+        match _says(message):
+            case "begins":
+                self._running = True
+                self._hold(HELD_FOR)
+            case "ends":
+                self._running = False
+                self._hold(LAST_WORD_WITHIN)
+            case "goes on" if self._later is not None:
+                pass  # with those that are held
+            case "goes on" if self._running:
+                self._hold(HELD_FOR)
+            case _:
+                self.forget()
+                await self._flush()
+
+    def forget(self) -> None:
+        """Nothing is sent later any more."""
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+
+    def _hold(self, seconds: float) -> None:
+        self.forget()
+        self._later = asyncio.create_task(self._flush_in(seconds))
+
+    async def _flush_in(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        self._later = None  # from here on it sends, and must not be stopped half way
+        with suppress(OSError):  # the reader has left; Streamlit hears of it at its own next message
+            await self._flush()
+
+    async def _flush(self) -> None:
+        async with self._sending:
+            held, self._held = self._held, []
+            for message in held:
+                await self._send(message)
+
+
+def _says(message: Message) -> str:
+    """What a message says of the run that it belongs to: it begins, goes on or ends; or "now"."""
+    payload = message.get("bytes") if message["type"] == "websocket.send" else None
+    if not payload:
+        return "now"  # the connection itself: accepted, closed
+    said = ForwardMsg.FromString(payload)
+    match said.WhichOneof("type"):
+        case "new_session":
+            return "begins"
+        case "script_finished":
+            return "ends"
+        case "session_status_changed" if not said.session_status_changed.script_is_running:
+            return "now"  # the last word
+    return "goes on"
