@@ -14,10 +14,10 @@ from core.decoding import AGAIN, KEPT, NOT_COMPUTED, NOW, ORIGINS, Origin
 from core.masks import Booleans
 from core.softmax import Floats
 from ui.charts import tables
-from ui.charts.heat_map import SMALLEST_NUMBER, Axis, dictionary, label_step, number_text
+from ui.charts.heat_map import PLACE, SMALLEST_NUMBER, Axis, dictionary, label_step, number_text
 from ui.charts.picture import NO_COLOUR, coloured_picture
 from ui.charts.specifications import Spec, stretching
-from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
+from ui.charts.theme import DARK, TEXT, axis_of, entries, expression, sentence, themed
 from ui.colours import AGAIN as AGAIN_HUE
 from ui.colours import KEPT as KEPT_HUE
 from ui.colours import KEY, MASKED, PICKED, QUERY, WITH_CACHE, WITHOUT_CACHE, Hue, contrast
@@ -219,9 +219,8 @@ TALL = 0.62
 _FILL = f"kinds[datum.kind - ({_GAP})]"
 _INK = f"inks[datum.kind - ({_GAP})]"
 
-# New data move and recolour the marks of the old ones; without it the browser would make all of them anew.
-_PLACE = alt.Key(field="place", type="nominal")
 _FARTHEST = 1024
+"""More than a side of the picture has cells."""
 
 
 def grid_chart(grid: Grid, height: float, pick: str = "", type_size: float = 1.0, turned: bool = False) -> Spec:
@@ -287,9 +286,6 @@ def _grid_chart(
         ("here", "datum.note"),
         ("weight", "datum.weight"),
     )
-    # As expressions: of hundreds of cells Vega-Lite's own would ask of every part whether it is a list.
-    tooltip = "{" + ", ".join(f"'{name}': {value}" for name, value in parts) + "}"
-    description = " + '; ' + ".join(f"'{name}: ' + {value}" for name, value in parts)
     base = alt.Chart()
     cells = base.transform_filter(f"datum.kind !== {_GAP}").mark_rect(
         fill=expression(_FILL),
@@ -299,10 +295,10 @@ def _grid_chart(
         ),
         strokeOpacity=expression(f"datum.kind === {KEPT} ? 0.8 : 0.25"),
         strokeWidth=expression("frame"),
-        tooltip=expression(tooltip),
-        description=expression(description),
+        tooltip=expression(entries(parts)),
+        description=expression(sentence(parts)),
     )
-    cells = cells.encode(x=x, y=y, key=_PLACE)
+    cells = cells.encode(x=x, y=y, key=PLACE)
     if pick:
         fields = ["row_position", "column_position"]
         cells = cells.add_params(alt.selection_point(name=pick, fields=fields, on="click", clear="dblclick"))
@@ -316,7 +312,7 @@ def _grid_chart(
         opacity=expression(f"size >= {SMALLEST_NUMBER} ? 1 : 0"),
         tooltip=None,
         aria=False,  # the cell behind it says the number
-    ).encode(x=bare[0], y=bare[1], text=alt.Text(field="text", type="nominal"), key=_PLACE)
+    ).encode(x=bare[0], y=bare[1], text=alt.Text(field="text", type="nominal"), key=PLACE)
     outline = (
         base.transform_filter("datum.outline")
         .mark_rect(fill=None, stroke=themed(PICKED), strokeWidth=2.5, tooltip=None)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from core.masks import Booleans
 from core.tokens import label_words
 from ui.charts.specifications import Spec, as_dictionary, without_data
-from ui.charts.theme import FILL, TEXT, expression, ink, ramp_parameters, themed
+from ui.charts.theme import FILL, TEXT, entries, expression, ink, ramp_parameters, sentence, themed
 from ui.colours import FEATURE, KEY, NEUTRAL, PICKED, QUERY, SIGNED, WEIGHTS, WIDTH, Hue, Ramp
 
 PICTURE_ABOVE = 1_000
@@ -699,8 +699,9 @@ def _structure(panel: Panel) -> Panel:
 def _filled(part: Spec, panel: Panel) -> Spec:
     """What differs and cannot travel with the data: the size of the picture, and what its values are called."""
     cells, *others = part["layer"]
-    said = {"tooltip": {"expr": _tooltip(panel)}, "description": {"expr": _description(panel)}}
-    filled: Spec = {"layer": [cells | {"mark": cells["mark"] | said}, *others]}
+    tooltip, description = _told(panel)
+    told = {"tooltip": {"expr": tooltip}, "description": {"expr": description}}
+    filled: Spec = {"layer": [cells | {"mark": cells["mark"] | told}, *others]}
     # As a whole and not as steps: pages give matrices of any width the same room.
     filled["height"] = round(panel.height * panel.n_rows, 1)
     if panel.width is not None:
@@ -708,22 +709,11 @@ def _filled(part: Spec, panel: Panel) -> Spec:
     return filled
 
 
-# As expressions, because Vega-Lite's own ask of every field of every cell whether it is there and whether it is a list.
-
-
-def _tooltip(panel: Panel) -> str:
-    """What the mouse is told of a cell."""
-    names = [json.dumps(name, ensure_ascii=False) for name in _names(panel)]
-    values = ("datum.row_name", "datum.column_name", _SIX_DECIMALS)
-    said = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
-    return f"datum.note ? {{{said}, note: datum.note}} : {{{said}}}"
-
-
-def _description(panel: Panel) -> str:
-    """What a screen reader is told of a cell."""
-    names = (f"{before}{name}: " for before, name in zip(("", "; ", "; "), _names(panel), strict=True))
-    row, column, value = (json.dumps(name, ensure_ascii=False) for name in names)
-    return f"{row} + datum.row_name + {column} + datum.column_name + {value} + {_SIX_DECIMALS} + ';' + datum.note"
+def _told(panel: Panel) -> tuple[str, str]:
+    """What the mouse and a screen reader are told of a cell."""
+    parts = tuple(zip(_names(panel), ("datum.row_name", "datum.column_name", _SIX_DECIMALS), strict=True))
+    noted = (*parts, ("note", "datum.note"))
+    return f"datum.note ? {entries(noted)} : {entries(parts)}", f"{sentence(parts)} + ';' + datum.note"
 
 
 def _names(panel: Panel) -> tuple[str, str, str]:
@@ -769,8 +759,8 @@ def _refer(part: Spec, number: int) -> None:
             axis["title"] = _caption(number, name)
 
 
-# New data move and recolour the marks of the old ones; without it the browser would make all of them anew.
-_PLACE = alt.Key(field="place", type="nominal")
+PLACE = alt.Key(field="place", type="nominal")
+"""New data move and recolour the marks of the old ones; without it the browser would make all of them anew."""
 
 
 def _draw(panel: Panel, ramp: str, number: int) -> alt.LayerChart | alt.FacetChart:
@@ -791,7 +781,7 @@ def _draw(panel: Panel, ramp: str, number: int) -> alt.LayerChart | alt.FacetCha
     if panel.matrix:
         base = base.transform_filter(f"datum.matrix === '{panel.matrix}'")
     cells = base.transform_filter("datum.step > -2").mark_rect(fill=FILL, stroke=None)
-    cells = cells.encode(x=x, y=y, key=_PLACE)
+    cells = cells.encode(x=x, y=y, key=PLACE)
     if panel.pick:
         # The name too: a click on the same cell counts again once it has changed.
         fields = ["row_position", "column_position", "matrix"]
@@ -804,7 +794,7 @@ def _draw(panel: Panel, ramp: str, number: int) -> alt.LayerChart | alt.FacetCha
         opacity=expression(f"size{number} >= {SMALLEST_NUMBER} ? 1 : 0"),
         tooltip=None,
         aria=False,  # the cell behind it says the number
-    ).encode(x=bare_x, y=bare_y, text=alt.Text(field="text", type="nominal"), key=_PLACE)
+    ).encode(x=bare_x, y=bare_y, text=alt.Text(field="text", type="nominal"), key=PLACE)
     frame = alt.MarkDef(type="rect", fill=None, stroke=themed(PICKED), strokeWidth=2.5, tooltip=None)
     outline = base.transform_filter("datum.outline === 'cell'").properties(mark=frame).encode(x=bare_x, y=bare_y)
     # One frame around a whole row: around each of many narrow cells it would hide their colours.

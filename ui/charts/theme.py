@@ -1,6 +1,8 @@
 """Expressions that a chart evaluates in the browser, so that it follows the reader's theme without the server."""
 
 import itertools
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -32,6 +34,53 @@ def expression(text: str) -> alt.ExprRef:
     {'expr': '1 + 1'}
     """
     return alt.ExprRef(text)
+
+
+def entries(parts: Sequence[tuple[str, str]]) -> str:
+    """What the mouse is told of a mark, as an expression.
+
+    Vega-Lite's own asks of every part of every mark whether it is there and whether it is a list.
+
+    Parameters
+    ----------
+    parts : sequence of (str, str)
+        Our own name of each part, all different, with the expression of its value.
+
+    Returns
+    -------
+    str
+        For the tooltip of a mark.
+
+    Examples
+    --------
+    >>> entries((("query", "datum.row_name"), ("A", "datum.value")))
+    '{"query": datum.row_name, "A": datum.value}'
+    """
+    return f"{{{', '.join(f'{json.dumps(name, ensure_ascii=False)}: {value}' for name, value in parts)}}}"
+
+
+def sentence(parts: Sequence[tuple[str, str]]) -> str:
+    """The same for a screen reader.
+
+    Parameters
+    ----------
+    parts : sequence of (str, str)
+        As for `entries`.
+
+    Returns
+    -------
+    str
+        For the description of a mark.
+
+    Examples
+    --------
+    >>> sentence((("query", "datum.row_name"), ("A", "datum.value")))
+    '"query: " + datum.row_name + "; A: " + datum.value'
+    """
+    names = [f"{'; ' if place else ''}{name}: " for place, (name, _) in enumerate(parts)]
+    return " + ".join(
+        f"{json.dumps(name, ensure_ascii=False)} + {value}" for name, (_, value) in zip(names, parts, strict=True)
+    )
 
 
 def themed(hue: Hue) -> alt.ExprRef:
