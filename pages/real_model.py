@@ -98,7 +98,7 @@ def picker(chart: str) -> Callable[[], None]:
     return pick
 
 
-dark = st.context.theme.type == "dark"
+dark = view.dark()
 overview, large = (st.container(), st.container()) if slide else st.columns([1.15, 1])
 with overview, steps.section("all heads"):
     draw.chart(

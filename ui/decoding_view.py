@@ -342,9 +342,8 @@ def _show_grid(grid: Grid, key: str, name: str) -> None:
     if grid.cells > PICTURE_ABOVE:
         sides = ("columns", "rows") if turned else ("rows", "columns")
         caption = f"{sides[0]}: K and V, then {grid.queries.caption}; {sides[1]}: Q, then {grid.keys.caption}"
-        dark = st.context.theme.type == "dark"
         # At twice the size, so that it stays sharp on a projector and on a phone.
-        file = grid_picture(grid, 900, 2 * room[not presenting], turned, dark)
+        file = grid_picture(grid, 900, 2 * room[not presenting], turned, view.dark())
         draw.picture(file, name=name, caption=caption, alt=alt)
         return
     pick = "" if grid.picked is None else _PICK

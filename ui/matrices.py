@@ -321,9 +321,10 @@ def _picture(matrix: Matrix, *, alt: str, width: int | None = None, height: int 
     if matrix.may_attend is not None:
         allowed = _thin(matrix.may_attend.astype(float), 2 * (width or 300), 2 * height) > 0
     marked = _scale(matrix.picked, values, shown)
-    dark = st.context.theme.type == "dark"
     # Drawn at twice the size, so that it stays sharp on a projector and on a phone.
-    file = matrix_picture(shown, 2 * (width or 300), 2 * height, matrix.ramp, matrix.limit, allowed, marked, dark)
+    file = matrix_picture(
+        shown, 2 * (width or 300), 2 * height, matrix.ramp, matrix.limit, allowed, marked, view.dark()
+    )
     axes = f"rows {html.escape(matrix.rows.size)}, columns {html.escape(matrix.columns.size)}"
     if width is None:
         axes = f"rows: {html.escape(matrix.rows.caption)}, columns: {html.escape(matrix.columns.caption)}"

@@ -100,6 +100,17 @@ def turned() -> bool:
     return bool(st.session_state.get(QUERIES_IN, SIDES[0]) == SIDES[1])
 
 
+def dark() -> bool:
+    """Whether the reader's theme is dark, as far as the server knows; for pictures, which cannot ask the browser.
+
+    Returns
+    -------
+    bool
+        One rerun late where the reader has just changed it.
+    """
+    return st.context.theme.type == "dark"
+
+
 def keep_in_link() -> None:
     """Put the view into the address, where a page change has taken it out."""
     view = now()
