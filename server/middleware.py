@@ -3,8 +3,9 @@
 from starlette.middleware import Middleware
 
 from server.bursts import Bursts
+from server.document import Document
 from server.headers import SafetyHeaders
 from server.limits import Limits
 
-MIDDLEWARE = [Middleware(SafetyHeaders), Middleware(Limits), Middleware(Bursts)]
+MIDDLEWARE = [Middleware(SafetyHeaders), Middleware(Limits), Middleware(Document), Middleware(Bursts)]
 """For `st.App`."""

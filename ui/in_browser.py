@@ -116,7 +116,43 @@ if (!window.mending) {{
 400 ms. Not at every frame: to ask how large something is makes the browser lay the page out at once, in the middle of
 what a slider has set off."""
 
-ALLOWED = (TO_TOP, COPY, MEND)
+TOGETHER = """
+(() => {
+  const QUIET = 2, LONGEST = 50;  // milliseconds
+  const listen = WebSocket.prototype.addEventListener;
+  WebSocket.prototype.addEventListener = function (type, listener, ...options) {
+    if (type !== 'message' || typeof listener !== 'function') return listen.call(this, type, listener, ...options);
+    let waiting = [], since = 0, timer = 0;
+    const deliver = () => {
+      clearTimeout(timer);
+      const events = waiting;
+      waiting = [];
+      for (const event of events) {
+        try { listener.call(this, event); }
+        catch (error) { reportError(error); }  // as the browser does: the next message is delivered all the same
+      }
+    };
+    listen.call(this, 'message', event => {
+      const now = performance.now();
+      if (!waiting.length) since = now;
+      waiting.push(event);
+      clearTimeout(timer);
+      // In a tab that nobody sees a timer may be a minute late.
+      if (document.hidden || now - since > LONGEST) deliver();
+      else timer = setTimeout(deliver, QUIET);
+    }, ...options);
+    listen.call(this, 'close', deliver);
+  };
+})();
+"""
+"""Hands the messages of a run to Streamlit in one go, once none has come for 2 ms.
+
+One by one, as the browser does, React draws the page anew for the first message, for the few that have come meanwhile,
+and for the rest: of a slider move that was a third of the browser's work. It must run before Streamlit listens, so the
+server puts it into the page (`server/document.py`).
+"""
+
+ALLOWED = (TO_TOP, COPY, MEND, TOGETHER)
 """All of them."""
 
 
