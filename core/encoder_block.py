@@ -73,6 +73,32 @@ class EncoderBlock:
     """The block's result, the same shape as x."""
 
 
+def draw_matrix(rows: int, columns: int, rng: np.random.Generator) -> Floats:
+    """One weight matrix as a block has it before training.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Its sizes.
+    rng : numpy.random.Generator
+        The only source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (rows, columns)
+        Normal with standard deviation 1 / sqrt(rows).
+
+    Examples
+    --------
+    >>> draw_matrix(100, 200, np.random.default_rng(0)).std().round(2)
+    np.float64(0.1)
+    """
+    # The same numbers as by `rng.normal`, which takes an eighth longer.
+    drawn = rng.standard_normal((rows, columns))
+    drawn *= rows**-0.5
+    return drawn
+
+
 def draw_parameters(
     d_model: int,
     n_heads: int,
@@ -116,19 +142,13 @@ def draw_parameters(
             f"got {d_model}, {n_heads} and {d_ff}"
         )
 
-    def matrix(rows: int, columns: int) -> Floats:
-        # The same numbers as by `rng.normal`, which takes an eighth longer.
-        drawn = rng.standard_normal((rows, columns))
-        drawn *= rows**-0.5
-        return drawn
-
     def vector(length: int, centre: float = 0.0) -> Floats:
         return rng.normal(centre, 0.1, length)
 
     square = (d_model, d_model)
     shapes = dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), square) | {"w_1": (d_model, d_ff), "w_2": (d_ff, d_model)}
     there = given or {}
-    matrices = {name: there[name] if name in there else matrix(*shape) for name, shape in shapes.items()}
+    matrices = {name: there[name] if name in there else draw_matrix(*shape, rng) for name, shape in shapes.items()}
     gains = {name: vector(d_model, 1.0) for name in ("norm_1_gain", "norm_2_gain")}
     if not bias:
         return BlockParameters(**matrices, **gains)

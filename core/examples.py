@@ -4,17 +4,21 @@ import functools
 import hashlib
 import threading
 import unicodedata
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from core import recurrence
 from core.decoder_block import draw_layer
 from core.decoding import Decoder
-from core.encoder_block import BlockParameters, draw_parameters, encoder_block
+from core.encoder_block import BlockParameters, draw_matrix, draw_parameters, encoder_block
 from core.positions import sinusoidal_encoding
 from core.softmax import Floats
+
+Drawn = TypeVar("Drawn")
 
 ATTENTION_WORDS = ("Meera", "bought", "a", "new", "bat")
 ORDER_WORDS = ("dog", "bites", "the", "man")
@@ -177,6 +181,8 @@ class _MarkedStream:
 _marked_stream = functools.lru_cache(maxsize=16)(_MarkedStream)
 
 
+# A page draws its words several times, 64 of them at most and another sentence of as many; 1.5 MB at most.
+@functools.lru_cache(maxsize=256)
 def _draw_word(word: str, d_model: int, seed: int) -> Floats:
     """A row that depends on the word, the width and the seed, and on nothing else."""
     text = unicodedata.normalize("NFC", word).encode("utf-8", errors="surrogatepass")
@@ -216,11 +222,53 @@ def draw_block(
     ((2, 8), True)
     """
     example, d_model = draw_example(words, d_head, n_heads, seed), n_heads * d_head
-    side_by_side = {name: np.hstack(list(getattr(example, name))) for name in ("w_q", "w_k", "w_v")}
+    given = {name: np.hstack(list(getattr(example, name))) for name in ("w_q", "w_k", "w_v")}
     # The stream has numbers for these three as well, as the parameters of any block.
-    rest_of_stream = _marked_stream(_BLOCK_STREAM, seed).after(3 * d_model**2)
-    drawn = draw_parameters(d_model, n_heads, d_ff, rest_of_stream, given=side_by_side)
+    stream, place = _marked_stream(_BLOCK_STREAM, seed), 3 * d_model**2
+    if d_model >= KEPT_FROM:
+        drawing: dict[str, Callable[[], Floats]] = {}
+        for name, rows, columns in (("w_o", d_model, d_model), ("w_1", d_model, d_ff), ("w_2", d_ff, d_model)):
+            drawing[name] = functools.partial(draw_matrix, rows, columns, stream.after(place))
+            place += rows * columns
+        given |= zip(drawing, _at_once(list(drawing.values())), strict=True)
+    drawn = draw_parameters(d_model, n_heads, d_ff, stream.after(place), given=given)
     return example.x, replace(drawn, **dict.fromkeys(("b_q", "b_k", "b_v"), np.zeros(d_model)))
+
+
+def _at_once(calls: Sequence[Callable[[], Drawn]]) -> list[Drawn]:
+    """What calls give that draw millions of numbers each, for which NumPy needs no lock: on all cores."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [begun.result() for begun in [pool.submit(call) for call in calls]]
+
+
+def draw_joining(d_head: int = 4, n_heads: int = 2, seed: int = 0) -> Floats:
+    """The matrix that mixes what the heads of `draw_example` found, without the rest of `draw_block`.
+
+    Parameters
+    ----------
+    d_head, n_heads : int
+        Size of each key, number of heads.
+    seed : int
+        Not negative.
+
+    Returns
+    -------
+    ndarray of shape (d_model, d_model)
+        `w_o` of that block.
+
+    Raises
+    ------
+    ValueError
+        A size is below 1 or the seed is negative.
+
+    Examples
+    --------
+    >>> bool((draw_joining(3, 5) == draw_block((), 3, 5)[1].w_o).all())
+    True
+    """
+    _check_sizes(d_head, n_heads, seed)
+    d_model = n_heads * d_head
+    return draw_matrix(d_model, d_model, _marked_stream(_BLOCK_STREAM, seed).after(3 * d_model**2))
 
 
 def draw_decoder(
@@ -267,10 +315,9 @@ def draw_decoder(
     if not vocabulary or len(set(vocabulary)) != len(vocabulary):
         raise ValueError(f"the vocabulary must hold at least one word, each of them once; got {vocabulary}")
     d_model = n_heads * d_head
-    layers = tuple(
-        draw_layer(d_model, n_heads, 2 * d_model, np.random.default_rng([_DECODER_STREAM, seed, number]), bool(source))
-        for number in range(n_layers)
-    )
+    streams = (np.random.default_rng([_DECODER_STREAM, seed, number]) for number in range(n_layers))
+    drawing = [functools.partial(draw_layer, d_model, n_heads, 2 * d_model, stream, bool(source)) for stream in streams]
+    layers = tuple(_at_once(drawing) if d_model >= KEPT_FROM else [draw() for draw in drawing])
     embeddings = draw_example(vocabulary, d_head, n_heads, seed).x
     if not source:
         return Decoder(embeddings, layers, n_heads)

@@ -5,7 +5,7 @@ import streamlit as st
 
 from core.agreement import Agreement, compare
 from core.attention import attend, self_attention
-from core.examples import draw_block, draw_example
+from core.examples import draw_example, draw_joining
 from core.mistakes import split_heads_by_reshape_alone
 from core.multi_head import head_contributions, multi_head_attention
 from core.softmax import Floats, entropy
@@ -24,7 +24,7 @@ settings = controls.settings()
 words = controls.need_words()
 n, d, n_heads, d_model = len(words), settings.d_head, settings.n_heads, settings.d_model
 example = draw_example(words, d, n_heads, settings.seed)
-w_o = draw_block(words, d, n_heads, 1, settings.seed)[1].w_o
+w_o = draw_joining(d, n_heads, settings.seed)
 run = multi_head_attention(example.x, example.w_q, example.w_k, example.w_v, w_o)
 weights = run.heads.weights
 queries, keys = word_axis("query", words), word_axis("key", words)

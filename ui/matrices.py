@@ -191,12 +191,15 @@ def takeaway(matrix: Matrix) -> str:
     >>> takeaway(Matrix("Q", np.array([[0.0, 2.0], [-1.0, 0.5]]), axis, axis))
     'from −1.00 to 2.00, largest at query 0 a and query 1 b'
     """
-    values = np.where(np.isfinite(matrix.values), matrix.values, np.nan)
-    if np.isnan(values).all():
+    values = matrix.values
+    finite = np.isfinite(values)
+    masked = values.size - int(np.count_nonzero(finite))
+    if masked == values.size:
         return "every cell is masked"
-    row, column = np.unravel_index(int(np.nanargmax(values)), values.shape)
-    low, high = number_text(float(np.nanmin(values))), number_text(float(np.nanmax(values)))
-    masked = int(np.isneginf(matrix.values).sum())
+    largest = int((np.where(finite, values, -np.inf) if masked else values).argmax())
+    row, column = np.unravel_index(largest, values.shape)
+    lowest = values.min(where=finite, initial=np.inf) if masked else values.min()
+    low, high = number_text(float(lowest)), number_text(float(values.flat[largest]))
     where = f"{matrix.rows.title} {matrix.rows.names[row]} and {matrix.columns.title} {matrix.columns.names[column]}"
     extent = f"all {low}" if low == high else f"from {low} to {high}, largest at {where}"
     return extent + (f", {masked} masked" if masked else "")

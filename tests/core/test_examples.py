@@ -21,6 +21,7 @@ from core.examples import (
     draw_block,
     draw_decoder_projections,
     draw_example,
+    draw_joining,
     draw_position_embedding,
 )
 from core.masks import causal_mask
@@ -275,3 +276,12 @@ def test_projections_of_a_decoder_are_those_that_would_be_drawn(d_head, seed):
     for found, wanted in zip(draw_decoder_projections(d_head, 3, seed), drawn, strict=True):
         for place, name in enumerate(PROJECTIONS):
             np.testing.assert_array_equal(getattr(found, name), wanted[:, place])
+
+
+@pytest.mark.parametrize(("d_head", "n_heads", "seed"), [(3, 5, 7), (29, 11, 2)])  # narrow, and as wide as is kept
+def test_the_joining_matrix_alone_is_that_of_the_block(d_head, n_heads, seed):
+    joining = draw_joining(d_head, n_heads, seed)
+    assert (joining == draw_block(("dog",), d_head, n_heads, 13, seed)[1].w_o).all()
+    assert joining.std() == pytest.approx((d_head * n_heads) ** -0.5, rel=0.1)
+    with pytest.raises(ValueError, match="d_head and n_heads must be at least 1; got 0 and 5"):
+        draw_joining(0, 5)

@@ -233,9 +233,12 @@ def symmetric_limit(*arrays: ArrayLike) -> float:
     """
     largest = 0.0
     for array in arrays:
-        values = np.abs(np.asarray(array, dtype=np.float64))
-        finite = values[np.isfinite(values)]
-        largest = max(largest, float(finite.max()) if finite.size else 0.0)
+        values = np.asarray(array, dtype=np.float64)
+        # Both ends are found without a copy of what may be megabytes; nearly always they are finite.
+        ends = np.array([values.min(), values.max()]) if values.size else np.zeros(2)
+        if not np.isfinite(ends).all():
+            ends = values[np.isfinite(values)]
+        largest = max(largest, float(np.abs(ends).max(initial=0.0)))
     return largest or 1.0
 
 

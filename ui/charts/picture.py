@@ -116,15 +116,10 @@ def coloured_picture(
         _frame(pixels, top * down, bottom * down, left * across, right * across, len(colours))
     file = io.BytesIO()
     image = Image.fromarray(pixels)
-    image.putpalette([channel for colour in palette for channel in _channels(colour)])
-    image.save(file, format="PNG", **through)
+    image.putpalette(bytes.fromhex("".join(palette).replace("#", "")))
+    # Harder packing takes four times as long and saves a fifth.
+    image.save(file, format="PNG", compress_level=1, **through)
     return file.getvalue()
-
-
-def _channels(colour: str) -> tuple[int, int, int]:
-    """Red, green, blue from 0 to 255."""
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return red, green, blue
 
 
 def _frame(pixels: np.ndarray, top: int, bottom: int, left: int, right: int, colour: int) -> None:
