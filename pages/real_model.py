@@ -27,7 +27,7 @@ from ui.trained_encoder import attended as read
 from ui.trained_encoder import encoder
 
 TOKENS = ("words", "pieces")
-INTERACTIVE_UP_TO = 80
+INTERACTIVE_UP_TO = 48
 """Tokens up to which the large matrix has a mark for every cell; the rows of longer ones are picked in the boxes."""
 
 

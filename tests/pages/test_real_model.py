@@ -218,3 +218,14 @@ def test_words_of_the_reader_stay_words():
     at = change(open_page("real_model"), text="<b>x</b> *y* $z$")
     assert any("&lt;" in body for body in bodies(at) if "word pieces:" in body)
     assert not any("<b>x" in body for body in bodies(at))
+
+
+@pytest.mark.parametrize(("n_words", "marked"), [(46, True), (47, False)])  # and the two tokens at the ends
+def test_a_matrix_has_a_mark_for_every_cell_up_to_48_tokens(n_words, marked):
+    at = open_page(
+        "real_model", text=" ".join(["dog", "man", "cat", "tree"] * 12).rsplit(" ", 48 - n_words)[0], **PLACE
+    )
+    pictures = [image.alt for element in at.get("image") for image in element.proto.imgs]
+    assert [alt for alt in pictures if alt.startswith(LARGE)] == ([] if marked else [LARGE])
+    if marked:
+        assert len(set(names(at))) == len(names(at)) == n_words + 2
