@@ -68,6 +68,7 @@ def warm() -> None:
     ImportError
         A module cannot be loaded; the process will not become ready.
     """
+    _know_how_it_was_started()
     # Almost nothing that an import makes is garbage, and looking for it takes a quarter of the time.
     gc.disable()
     try:
@@ -76,6 +77,16 @@ def warm() -> None:
         gc.enable()
     gc.freeze()
     _trust_charts()
+
+
+def _know_how_it_was_started() -> None:
+    """Keep Streamlit from looking for that when the first element is shown, in the files of all modules.
+
+    It would warn whoever runs a script without ``streamlit run``. The look takes a tenth of the first reader's second.
+    """
+    from streamlit import delta_generator
+
+    delta_generator._use_warning_has_been_displayed = True
 
 
 def _trust_charts() -> None:

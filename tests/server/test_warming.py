@@ -5,9 +5,12 @@ import sys
 from pathlib import Path
 
 import altair as alt
+import pytest
+import streamlit as st
 from altair.utils import schemapi
+from streamlit import delta_generator, env_util
 
-from server.warming import imports_of
+from server.warming import _know_how_it_was_started, imports_of
 from ui.charts.specifications import as_dictionary
 
 ROOT = Path(__file__).parents[2]
@@ -52,3 +55,16 @@ def test_a_chart_is_the_same_without_the_check_that_a_server_leaves_out():
     checked = as_dictionary(chart())
     with schemapi.debug_mode(False):
         assert as_dictionary(chart()) == checked
+
+
+def test_streamlit_does_not_look_for_how_it_was_started(monkeypatch):
+    def looks():
+        raise LookupError("it looks")
+
+    monkeypatch.setattr(env_util, "is_repl", looks)
+    monkeypatch.setattr(delta_generator, "_use_warning_has_been_displayed", False)
+    with pytest.raises(LookupError):
+        st.html("<p>first</p>")
+    monkeypatch.setattr(delta_generator, "_use_warning_has_been_displayed", False)
+    _know_how_it_was_started()
+    st.html("<p>first</p>")
