@@ -1,5 +1,6 @@
 """Colours: one meaning each, in both themes, and ramps from values to colours with numbers that stay readable."""
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,6 +127,7 @@ SIGNED = Ramp(
 """Scores and other signed values: brown below 0, violet above, centred on 0."""
 
 
+@functools.lru_cache(maxsize=1024)
 def luminance(colour: str) -> float:
     """Relative luminance of a hex colour.
 

@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from core.parameter_count import ParameterTable
-from ui.charts.specifications import Spec, stretching
+from ui.charts.specifications import Spec, fixed, stretching
 from ui.charts.theme import DARK, TEXT, expression
 from ui.colours import NEUTRAL, QUERY, VALUE
 
@@ -114,12 +114,12 @@ def parameters_chart(n_tensors: int, row_height: int = 22) -> Spec:
         )
     ]
     # The longest bar leaves room for its number, however wide the chart is.
-    end = alt.value(expression("datum.share / datum.longest * (width - 130)"))
+    end = expression("datum.share / datum.longest * (width - 130)")
     base = alt.Chart().transform_joinaggregate(longest="max(share)")
     fill = expression(f"{DARK} ? ({dark}) : ({light})")
-    bars = base.mark_rect(fill=fill, height=row_height * 0.72).encode(x=alt.value(0), x2=end, y=y, tooltip=tooltip)
+    bars = base.mark_rect(fill=fill, height=row_height * 0.72).encode(**fixed(x=0, x2=end), y=y, tooltip=tooltip)
     numbers = base.mark_text(align="left", dx=6, fill=TEXT, fontSize=13, tooltip=None).encode(
-        x=end, y=y, text=alt.Text(field="said", type="nominal")
+        **fixed(x=end), y=y, text=alt.Text(field="said", type="nominal")
     )
-    chart = alt.layer(bars, numbers).properties(width="container", height=row_height * n_tensors)
+    chart = alt.layer(bars, numbers, width="container", height=row_height * n_tensors)
     return stretching(chart)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ui.charts import tables
 from ui.charts.heat_map import number_text
-from ui.charts.specifications import Spec, stretching
+from ui.charts.specifications import Spec, fixed, stretching
 from ui.charts.theme import DARK, TEXT, expression, themed
 from ui.colours import BOX, NEUTRAL, PICKED
 
@@ -79,7 +79,7 @@ def block_chart(n_parts: int) -> Spec:
     """
 
     def across(places: str) -> Any:
-        return alt.value(expression(f"({places}) * width / {n_parts}"))
+        return expression(f"({places}) * width / {n_parts}")
 
     base = alt.Chart()
     parts, skips = (base.transform_filter(f"datum.kind === '{kind}'") for kind in ("part", "skip"))
@@ -92,7 +92,7 @@ def block_chart(n_parts: int) -> Spec:
         "size": 40,
         "tooltip": None,
     }
-    between, middle = parts.transform_filter(f"datum.place < {n_parts - 1}"), alt.value(_MIDDLE)
+    between = parts.transform_filter(f"datum.place < {n_parts - 1}")
     start, end = across("datum.place + 1"), across("datum.end + 0.5")
     outline = f"datum.picked ? ({DARK} ? '{PICKED.dark}' : '{PICKED.light}') : ({DARK} ? '{NEUTRAL.dark}' : "
     boxes = parts.mark_rect(
@@ -104,8 +104,7 @@ def block_chart(n_parts: int) -> Spec:
         y=_BOX,
         y2=_FLOOR,
     ).encode(
-        x=across("datum.place + 0.09"),
-        x2=across("datum.place + 0.91"),
+        **fixed(x=across("datum.place + 0.09"), x2=across("datum.place + 0.91")),
         tooltip=[
             alt.Tooltip(field="part", type="nominal"),
             alt.Tooltip(field="length", type="quantitative", format=".6f", title="length behind it"),
@@ -118,20 +117,19 @@ def block_chart(n_parts: int) -> Spec:
     def words(field: str, y: int, shown: str, weight: Any = "normal") -> Any:
         return parts.mark_text(
             fontSize=size, fontWeight=weight, fill=TEXT, opacity=expression(shown), y=y, tooltip=None
-        ).encode(x=across("datum.place + 0.5"), text=alt.Text(field=field, type="nominal"))
+        ).encode(**fixed(x=across("datum.place + 0.5")), text=alt.Text(field=field, type="nominal"))
 
     chart = alt.layer(
-        between.mark_rule(**line).encode(x=start, x2=across("datum.place + 1.09"), y=middle),
-        between.mark_rule(**line).encode(x=across("datum.place + 0.91"), x2=start, y=middle),
-        skips.mark_rule(**line).encode(x=start, y=middle, y2=alt.value(_TOP)),
-        skips.mark_rule(**line).encode(x=start, x2=end, y=alt.value(_TOP)),
-        skips.mark_rule(**line).encode(x=end, y=alt.value(_TOP), y2=alt.value(_BOX)),
-        skips.mark_point(shape="triangle-down", **tip).encode(x=end, y=alt.value(_BOX - 4)),
+        between.mark_rule(**line).encode(**fixed(x=start, x2=across("datum.place + 1.09"), y=_MIDDLE)),
+        between.mark_rule(**line).encode(**fixed(x=across("datum.place + 0.91"), x2=start, y=_MIDDLE)),
+        skips.mark_rule(**line).encode(**fixed(x=start, y=_MIDDLE, y2=_TOP)),
+        skips.mark_rule(**line).encode(**fixed(x=start, x2=end, y=_TOP)),
+        skips.mark_rule(**line).encode(**fixed(x=end, y=_TOP, y2=_BOX)),
+        skips.mark_point(shape="triangle-down", **tip).encode(**fixed(x=end, y=_BOX - 4)),
         boxes,
         words("label", _MIDDLE - 8, f"width >= {62 * n_parts} ? 1 : 0", "bold"),
         words("short", _MIDDLE - 8, f"width >= {62 * n_parts} ? 0 : 1", "bold"),
         words("said", _MIDDLE + 11, "1"),
-    ).properties(
         width="container",
         height=_FLOOR + 2,
         title=alt.TitleParams(

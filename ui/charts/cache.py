@@ -319,7 +319,7 @@ def _grid_chart(
         .encode(x=bare[0], y=bare[1])
     )
     layers = [cells, gap, *([numbers] if numbered else []), outline]
-    chart = alt.layer(*layers).properties(width="container", height=round(height))
+    chart = alt.layer(*layers, width="container", height=round(height))
     once = {"size": size, "frame": "min(bandwidth('x'), bandwidth('y')) < 8 ? 0 : 1"}  # wider frames hide their cells
     spec = stretching(chart, [*_kind_parameters(), *({"name": name, "expr": expr} for name, expr in once.items())])
     if tilted:  # the last label leans over the edge
@@ -437,4 +437,4 @@ def steps_chart(title: str, series: tuple[str, ...] = SERIES, height: int = 230)
                 x=x, y=y, tooltip=tooltip
             ),
         ]
-    return stretching(alt.layer(*layers).properties(width="container", height=height))
+    return stretching(alt.layer(*layers, width="container", height=height))

@@ -14,7 +14,7 @@ from core.cost import BlockCost, Crossovers, PartName, human, powers_of_two
 from core.measurement.fit import PowerFit
 from core.measurement.plan import METHODS, Method, Reading
 from ui.charts import tables
-from ui.charts.specifications import Spec, stretching
+from ui.charts.specifications import Spec, fixed, stretching
 from ui.charts.theme import DARK, TEXT, axis_of, expression, themed
 from ui.colours import KEY, MASKED, NEUTRAL, PICKED, QUERY, SCALED, UNSCALED, VALUE, Hue
 
@@ -177,7 +177,7 @@ def cost_chart(first: int, last: int, height: int = 292) -> Spec:
             ],
         ),
     ]
-    return stretching(alt.layer(*layers).properties(width="container", height=height))
+    return stretching(alt.layer(*layers, width="container", height=height))
 
 
 def cache_table(models: Sequence[Model], context: int, batch: int, bytes_per_number: int) -> pa.Table:
@@ -264,20 +264,19 @@ def cache_chart(n_models: int, row_height: int = 27) -> Spec:
 
     def end(share: str) -> Any:
         # The longest bar leaves room for its number, however wide the chart is.
-        return alt.value(expression(f"datum.{share} * (width - max(165, 0.22 * width))"))
+        return expression(f"datum.{share} * (width - max(165, 0.22 * width))")
 
     base = alt.Chart()
-    zero = alt.value(0)
     full = base.mark_rect(fill=themed(MASKED), stroke=themed(NEUTRAL), strokeWidth=1, height=row_height * 0.72).encode(
-        x=zero, x2=end("full_share"), y=y, tooltip=tooltip
+        **fixed(x=0, x2=end("full_share")), y=y, tooltip=tooltip
     )
     own = base.mark_rect(fill=themed(KEY), height=row_height * 0.72).encode(
-        x=zero, x2=end("share"), y=y, tooltip=tooltip
+        **fixed(x=0, x2=end("share")), y=y, tooltip=tooltip
     )
     numbers = base.mark_text(align="left", dx=6, fill=TEXT, fontSize=13, tooltip=None).encode(
-        x=end("full_share"), y=y, text=alt.Text(field="said", type="nominal")
+        **fixed(x=end("full_share")), y=y, text=alt.Text(field="said", type="nominal")
     )
-    chart = alt.layer(full, own, numbers).properties(width="container", height=row_height * n_models)
+    chart = alt.layer(full, own, numbers, width="container", height=row_height * n_models)
     return stretching(chart)
 
 
@@ -411,7 +410,8 @@ def measured_chart(measure: Measure, first: int, last: int, height: int = 200) -
                 ],
             ),
         ]
-    chart = alt.layer(*layers).properties(
+    chart = alt.layer(
+        *layers,
         width="container",
         height=height,
         title=alt.TitleParams(text=title, anchor="start", fontSize=14, color=TEXT, offset=6),

@@ -110,7 +110,8 @@ def depth_chart(title: str, over: str = "layer", logarithmic: bool = True, heigh
     )
     # Unseen: it keeps the horizontal axis as long as the stack where a curve ends in zeros.
     layers.append(every.mark_tick(opacity=0, tooltip=None).encode(x=x))
-    chart = alt.layer(*layers).properties(
+    chart = alt.layer(
+        *layers,
         width="container",
         height=height,
         title=alt.TitleParams(text=title, anchor="start", fontSize=14, color=TEXT, offset=6),

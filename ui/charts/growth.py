@@ -132,7 +132,8 @@ def growth_chart(title: str, height: int = 190) -> Spec:
             .mark_text(dy=above, fill=themed(hue), fontSize=12, align=side, tooltip=None)
             .encode(x=x, y=y, text=alt.Text(field="said", type="nominal")),
         ]
-    chart = alt.layer(*layers).properties(
+    chart = alt.layer(
+        *layers,
         width="container",
         height=height,
         title=alt.TitleParams(text=title, anchor="start", fontSize=14, color=TEXT, offset=6),

@@ -155,7 +155,7 @@ def heads_chart(n_layers: int, n_heads: int, height: int = 330) -> Spec:
     frame = places.transform_filter("datum.picked").mark_rect(
         fill=None, stroke=themed(PICKED), strokeWidth=3, tooltip=None
     )
-    chart = alt.layer(picture, touch, frame.encode(x=x, y=y)).properties(width="container", height=height)
+    chart = alt.layer(picture, touch, frame.encode(x=x, y=y), width="container", height=height)
     return stretching(chart)
 
 
@@ -244,5 +244,7 @@ def scores_chart(n_patterns: int) -> Spec:
         tick.encode(y=y, x=x("distance")),
         point.encode(y=y, x=x("found")),
         touch.encode(y=y, tooltip=tooltip),
-    ).properties(width="container", height=27 * n_patterns)
+        width="container",
+        height=27 * n_patterns,
+    )
     return stretching(chart)

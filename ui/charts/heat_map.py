@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from core.masks import Booleans
 from core.tokens import label_words
-from ui.charts.specifications import Spec, as_dictionary, without_data
+from ui.charts.specifications import Spec, as_dictionary, configured, fixed, without_data
 from ui.charts.theme import FILL, TEXT, entries, expression, ink, ramp_parameters, sentence, themed
 from ui.colours import FEATURE, KEY, NEUTRAL, PICKED, QUERY, SIGNED, WEIGHTS, WIDTH, Hue, Ramp
 
@@ -741,9 +741,9 @@ def _template(panels: tuple[Panel, ...], ramp: str, spacing: int) -> Spec:
     """The specification of some structures, with nothing filled in; a tenth of a second and more."""
     charts = [_draw(panel, ramp, number) for number, panel in enumerate(panels)]
     chart = charts[0] if len(charts) == 1 else alt.hconcat(*charts, spacing=spacing)
-    chart = chart.configure_view(stroke=None).configure_scale(bandPaddingInner=0.04, bandPaddingOuter=0)
+    spec = configured(as_dictionary(chart), scale={"bandPaddingInner": 0.04, "bandPaddingOuter": 0})
     # Added to the dictionary, because Altair would move parameters of a layered chart into its first layer.
-    spec = without_data(as_dictionary(chart), [*ramp_parameters(RAMPS[ramp]), *_caption_parameters(panels)])
+    spec = without_data(spec, [*ramp_parameters(RAMPS[ramp]), *_caption_parameters(panels)])
     for number, part in enumerate(spec.get("hconcat", [spec])):
         _refer(part, number)
     # Streamlit would fit the height as well, labels included, and squeeze the cells.
@@ -798,30 +798,20 @@ def _draw(panel: Panel, ramp: str, number: int) -> alt.LayerChart | alt.FacetCha
         tooltip=None,
         aria=False,  # the cell behind it says the number
     ).encode(x=bare_x, y=bare_y, text=alt.Text(field="text", type="nominal"), key=PLACE)
-    frame = alt.MarkDef(type="rect", fill=None, stroke=themed(PICKED), strokeWidth=2.5, tooltip=None)
-    outline = base.transform_filter("datum.outline === 'cell'").properties(mark=frame).encode(x=bare_x, y=bare_y)
+    frame: dict[str, Any] = {"fill": None, "stroke": themed(PICKED), "strokeWidth": 2.5, "tooltip": None}
+    outline = base.transform_filter("datum.outline === 'cell'").mark_rect(**frame).encode(x=bare_x, y=bare_y)
     # One frame around a whole row: around each of many narrow cells it would hide their colours.
     row_outline = (
-        base.transform_filter("datum.outline === 'row'")
-        .properties(mark=frame)
-        .encode(x=alt.value(0), x2=alt.value("width"), y=bare_y)
+        base.transform_filter("datum.outline === 'row'").mark_rect(**frame).encode(**fixed(x=0, x2="width"), y=bare_y)
     )
     column_outline = (
         base.transform_filter("datum.outline === 'column'")
-        .properties(mark=frame)
-        .encode(y=alt.value(0), y2=alt.value("height"), x=bare_x)
+        .mark_rect(**frame)
+        .encode(**fixed(y=0, y2="height"), x=bare_x)
     )
-    if panel.width is None:
-        size: dict[str, Any] = {"width": "container", "height": panel.height}
-    else:
-        size = {"width": panel.width, "height": panel.height}
-    outlines = {"row": row_outline, "column": column_outline, "cell": outline}
-    chart = alt.layer(
-        cells, *([numbers] if panel.numbers else []), *(outlines[kind] for kind in outlines if kind in panel.outlines)
-    )
-    chart = chart.properties(**size)
+    whole: dict[str, Any] = {"width": panel.width or "container", "height": panel.height}
     if panel.title:
-        title = alt.TitleParams(
+        whole["title"] = alt.TitleParams(
             text=panel.title,
             anchor="start",
             fontSize=min(14 * panel.type_size, 20),
@@ -829,5 +819,6 @@ def _draw(panel: Panel, ramp: str, number: int) -> alt.LayerChart | alt.FacetCha
             offset=6,
             frame="group",
         )
-        chart = chart.properties(title=title)
-    return chart
+    outlines = {"row": row_outline, "column": column_outline, "cell": outline}
+    shown = [outlines[kind] for kind in outlines if kind in panel.outlines]
+    return alt.layer(cells, *([numbers] if panel.numbers else []), *shown, **whole)

@@ -150,7 +150,8 @@ def learning_chart(measure: Measure, steps: int, height: int = 120) -> Spec:
         .encode(x=x, y=y, tooltip=tooltip)
     )
     name = "loss (nats)" if measure == "loss" else "shares, on fresh sequences"
-    chart = alt.layer(*layers).properties(
+    chart = alt.layer(
+        *layers,
         width="container",
         height=height,
         title=alt.TitleParams(text=name, anchor="start", fontSize=14, color=TEXT, offset=6),

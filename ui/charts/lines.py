@@ -137,7 +137,8 @@ def sweep_chart(measure: str, top: float, height: int = 120) -> Spec:
             .mark_line(stroke=TEXT, strokeWidth=1.2, tooltip=None)
             .encode(x=x, y=y("reference"))
         )
-    chart = alt.layer(*layers).properties(
+    chart = alt.layer(
+        *layers,
         width="container",
         height=height,
         title=alt.TitleParams(text=measure, anchor="start", fontSize=14, color=TEXT, offset=6),
@@ -221,7 +222,7 @@ def drag_chart(height: int = 170) -> Spec:
         .mark_text(align="left", fill=TEXT, fontSize=expression("min(14, width / 27)"), fontWeight="bold", x=-30, y=-14)
         .encode(text=alt.Text(field="said", type="nominal"))
     )
-    chart = alt.layer(bars, numbers, caption).properties(width="container", height=height)
+    chart = alt.layer(bars, numbers, caption, width="container", height=height)
     spec = stretching(chart, [exponent])
     spec["padding"] = {"top": 26, "left": 5, "right": 5, "bottom": 5}
     return spec
@@ -305,5 +306,5 @@ def curves_chart(feature: str, height: int = 190) -> Spec:
     points = base.mark_point(filled=True, size=30, fill=themed(POSITION), opacity=fade).encode(
         x=x, y=y, tooltip=tooltip
     )
-    chart = alt.layer(line, points).properties(width="container", height=height)
+    chart = alt.layer(line, points, width="container", height=height)
     return stretching(chart)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from core.softmax import Floats
 from ui.charts.heat_map import Axis, dictionary
-from ui.charts.specifications import Spec, stretching
+from ui.charts.specifications import Spec, fixed, stretching
 from ui.charts.theme import expression, themed
 from ui.colours import KEY, QUERY, SCALED
 
@@ -92,7 +92,7 @@ def links_chart(n_words: int) -> Spec:
         alt.Tooltip(field="key_name", type="nominal", title="key"),
         alt.Tooltip(field="weight", type="quantitative", format=".6f"),
     ]
-    left, right = alt.value(expression(f"width * {LEFT}")), alt.value(expression(f"width * {1 - LEFT}"))
+    across = fixed(x=expression(f"width * {LEFT}"), x2=expression(f"width * {1 - LEFT}"))
     # Many words make many lines: all but the picked word's step back while nothing is pointed at.
     faint = min(1.0, 12 / n_words)
     at_rest = f"isValid(asks.query_position) || datum.picked ? 1 : {faint:.2f}"
@@ -103,10 +103,10 @@ def links_chart(n_words: int) -> Spec:
         strokeCap="round",
         opacity=expression(f"({shown}) ? {strength} : 0.02"),
         tooltip=None,
-    ).encode(x=left, x2=right, y=y("query_position"), y2=alt.Y2(field="key_position"))
+    ).encode(**across, y=y("query_position"), y2=alt.Y2(field="key_position"))
     # A second, invisible line, wide enough to be pointed at.
     touch = base.mark_rule(opacity=0, strokeWidth=8).encode(
-        x=left, x2=right, y=y("query_position"), y2=alt.Y2(field="key_position"), tooltip=tooltip
+        **across, y=y("query_position"), y2=alt.Y2(field="key_position"), tooltip=tooltip
     )
     asking = base.transform_filter("datum.key_position == 0").mark_text(
         align="right",
@@ -132,5 +132,7 @@ def links_chart(n_words: int) -> Spec:
         asking.encode(y=y("query_position"), text=alt.Text(field="query", type="nominal")),
         asked.encode(y=y("key_position"), text=alt.Text(field="key", type="nominal")),
         area,
-    ).properties(width="container", height=height)
+        width="container",
+        height=height,
+    )
     return stretching(chart)

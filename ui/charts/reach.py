@@ -11,7 +11,7 @@ import pyarrow as pa
 from core.softmax import Floats
 from ui.charts import tables
 from ui.charts.heat_map import Axis
-from ui.charts.specifications import Spec, stretching
+from ui.charts.specifications import Spec, fixed, stretching
 from ui.charts.theme import TEXT, axis_of, expression, themed
 from ui.colours import NEUTRAL, PICKED, SCALED
 
@@ -232,11 +232,11 @@ def words_chart(many: bool, shares: bool, title: str, height: int = 250) -> Spec
     columns = base.transform_filter(f"datum.series === '{MODELS[0]}'")
     touch = (
         columns.mark_rect(opacity=expression("datum.picked ? 0.25 : 0"), fill=themed(PICKED), stroke=None)
-        .encode(x=x, y=alt.value(0), y2=alt.value("height"), tooltip=tooltip[:2])
+        .encode(x=x, **fixed(y=0, y2="height"), tooltip=tooltip[:2])
         .add_params(alt.selection_point(name="word", fields=["position"], on="click", clear="dblclick"))
     )
     layers = [touch, *_series(base, x, y, tooltip), *(_reference(ONE_PERCENT, "1 %", right=True) if shares else [])]
-    return stretching(alt.layer(*layers).properties(width="container", height=height))
+    return stretching(alt.layer(*layers, width="container", height=height))
 
 
 @functools.lru_cache(maxsize=8)
@@ -298,4 +298,4 @@ def _by_length(y: alt.Y, title: str, references: list[Any], height: int) -> Spec
         alt.Tooltip(field="said", type="nominal", title=title),
     ]
     layers = [*_series(alt.Chart(), x, y, tooltip), *references]
-    return stretching(alt.layer(*layers).properties(width="container", height=height))
+    return stretching(alt.layer(*layers, width="container", height=height))

@@ -9,7 +9,7 @@ import pyarrow as pa
 from core.softmax import Floats
 from ui.charts import tables
 from ui.charts.heat_map import Axis
-from ui.charts.specifications import Spec, stretching
+from ui.charts.specifications import Spec, fixed, stretching
 from ui.charts.theme import TEXT, expression, themed
 from ui.colours import KEY, NEUTRAL, VALUE
 
@@ -99,7 +99,7 @@ def shelf_chart(many: bool, height: int = 170) -> Spec:
     base = alt.Chart()
     taken = base.mark_bar(fill=themed(VALUE), stroke=None, tooltip=None).encode(x=x, y=y)
     covers = base.mark_rect(fill="transparent", stroke=themed(NEUTRAL), strokeWidth=1).encode(
-        x=x, y=alt.value(0), y2=alt.value("height"), tooltip=tooltip
+        x=x, **fixed(y=0, y2="height"), tooltip=tooltip
     )
     layers = [taken, covers]
     if not many:
@@ -107,6 +107,6 @@ def shelf_chart(many: bool, height: int = 170) -> Spec:
         size = expression("min(20, bandwidth('x') * 0.48)")
         numbers = base.mark_text(dy=10, fill=TEXT, fontSize=size, y=-20, tooltip=None)
         layers.append(numbers.encode(x=x, text=alt.Text(field="rounded", type="nominal")))
-    spec = stretching(alt.layer(*layers).properties(width="container", height=height))
+    spec = stretching(alt.layer(*layers, width="container", height=height))
     spec["padding"] = {"top": 24, "left": 5, "right": 5, "bottom": 5}
     return spec

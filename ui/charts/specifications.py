@@ -34,6 +34,56 @@ def as_dictionary(chart: alt.TopLevelMixin) -> Spec:
     return spec
 
 
+def fixed(**values: Any) -> dict[str, Any]:
+    """Channels that are the same for all marks; Altair goes through all of its classes to see what an `alt.value` is.
+
+    Parameters
+    ----------
+    **values : float, str or altair.ExprRef
+        By the name of the channel.
+
+    Returns
+    -------
+    dict
+        For ``encode``.
+
+    Examples
+    --------
+    >>> alt.Chart().mark_rect().encode(**fixed(x=0, x2="width")).to_dict()["encoding"]
+    {'x': {'value': 0}, 'x2': {'value': 'width'}}
+    """
+    return {name: getattr(alt, f"{name[0].upper()}{name[1:]}Value")(value) for name, value in values.items()}
+
+
+def configured(spec: Spec, **more: Any) -> Spec:
+    """A specification without the frame that Vega-Lite draws around every chart.
+
+    Every method of Altair that changes a chart copies all of it and, where it is in layers, puts it together anew;
+    that is half of the time which a chart takes when a process shows it first.
+
+    Parameters
+    ----------
+    spec : dict
+        From `as_dictionary`; it is changed.
+    **more : dict
+        Other parts of the configuration.
+
+    Returns
+    -------
+    dict
+        The same dictionary.
+
+    Examples
+    --------
+    >>> configured({}, scale={"bandPaddingOuter": 0})
+    {'config': {'view': {'stroke': None}, 'scale': {'bandPaddingOuter': 0}}}
+    """
+    configuration = spec.setdefault("config", {})
+    configuration.setdefault("view", {})["stroke"] = None
+    configuration.update(more)
+    return spec
+
+
 def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
     """A specification ready to be sent with a table: no data of its own, some parameters more, that of the theme first.
 
@@ -121,7 +171,7 @@ def stretching(chart: alt.LayerChart | alt.FacetChart, parameters: Sequence[dict
     >>> stretching(alt.layer(alt.Chart().mark_bar()))["autosize"]["type"]
     'fit-x'
     """
-    spec = without_data(as_dictionary(chart.configure_view(stroke=None)), parameters)
+    spec = without_data(configured(as_dictionary(chart)), parameters)
     # Streamlit would fit the height as well, labels included.
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     return spec
