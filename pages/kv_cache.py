@@ -17,7 +17,7 @@ NEW_WORDS, LAYERS, MOST_SOURCE = range(2, 13), range(1, 5), 12
 WIDE, NEW_WORDS_WHERE_WIDE, LAYERS_WHERE_WIDE = 384, range(2, 9), range(1, 3)
 
 
-@st.cache_data(max_entries=64, max_size="32MB", show_spinner="Decoding, with and without a cache …")
+@st.cache_data(max_entries=64, max_size="16MB", show_spinner="Decoding, with and without a cache …")
 def decode(
     words: tuple[str, ...],
     source: tuple[str, ...],

@@ -31,7 +31,7 @@ INTERACTIVE_UP_TO = 48
 """Tokens up to which the large matrix has a mark for every cell; the rows of longer ones are picked in the boxes."""
 
 
-@st.cache_data(max_entries=32)
+@st.cache_data(max_entries=12)
 def picture_of(words: tuple[str, ...], joined: bool, ends: bool, dark: bool) -> bytes:
     """All heads as one picture."""
     return heads.heads_picture(shown_weights(read(words), joined, ends), dark)

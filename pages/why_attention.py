@@ -56,7 +56,7 @@ def measured_lengths(
     return by_length(example, _network(), LENGTHS, measured_features(d_head, n_heads))
 
 
-@st.cache_data(max_entries=64, max_size="16MB", show_spinner=False)
+@st.cache_data(max_entries=64, max_size="8MB", show_spinner=False)
 def measured_words(
     words: tuple[str, ...], d_head: int, n_heads: int, seed: int, radius: float, as_elsewhere: bool, _network: Network
 ) -> tuple[Floats, recurrence.LastState, Floats, Floats, Floats, tuple[int, int]]:

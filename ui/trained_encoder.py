@@ -19,7 +19,7 @@ def encoder() -> Encoder:
     return load()
 
 
-@st.cache_data(max_entries=64, max_size="32MB")
+@st.cache_data(max_entries=64, max_size="16MB")
 def attended(words: tuple[str, ...]) -> Attended:
     """Pieces and attention of a text; 9 MB for the longest.
 
@@ -36,7 +36,7 @@ def attended(words: tuple[str, ...]) -> Attended:
     return read_text(encoder(), " ".join(words)).attended
 
 
-@st.cache_data(max_entries=64, max_size="8MB")
+@st.cache_data(max_entries=64, max_size="4MB")
 def layer_input(words: tuple[str, ...], layer: int) -> tuple[tuple[str, ...], Floats]:
     """What one layer reads of a text.
 
