@@ -27,8 +27,6 @@ from ui.trained_encoder import attended as read
 from ui.trained_encoder import encoder
 
 TOKENS = ("words", "pieces")
-INTERACTIVE_UP_TO = 48
-"""Tokens up to which the large matrix has a mark for every cell; the rows of longer ones are picked in the boxes."""
 
 
 @st.cache_data(max_entries=12)
@@ -116,7 +114,7 @@ with overview, steps.section("all heads"):
         st.html(real_model.pieces_said(pieces))
 with large, steps.section("one head"):
     of_head, alt = f"layer {layer}, head {head}", f"Weights of layer {layer}, head {head}"
-    if len(names) > INTERACTIVE_UP_TO:
+    if one.size > matrices.INTERACTIVE_UP_TO:
         turned = view.turned()
         draw.picture(
             matrix_picture(
@@ -138,7 +136,7 @@ with large, steps.section("one head"):
             key="one_head",
             alt=alt,
             follow=Follow("query", "key"),
-            most=INTERACTIVE_UP_TO**2,
+            most=matrices.INTERACTIVE_UP_TO,
         )
     st.html(real_model.row_said(one, names, query))
     if called:

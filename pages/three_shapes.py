@@ -107,7 +107,7 @@ with steps.section("masks", "models"):
                 key=f"mask_{name}",
                 alt=f"Mask of the {name}: {count_allowed(masks[name])} of {masks[name].size} pairs allowed",
                 follow=Follow("query", "key", {"part": name}, then=mask_editor.flip(edited[name])),
-                most=matrices.INTERACTIVE_UP_TO if name == part else PICTURE_ABOVE,
+                most=matrices.EDITABLE_UP_TO if name == part else PICTURE_ABOVE,
             )
 with steps.section("weights"):
     for place, name in zip(row[1:] or st.columns(len(edited)), edited, strict=True):

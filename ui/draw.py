@@ -1,5 +1,6 @@
 """Pictures go to the screen here, and into the record of what is shown."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Literal
 
@@ -92,5 +93,5 @@ def picture(file: bytes, *, name: str, caption: str, alt: str, width: int | None
     with st.container(width=width + 24 if width else "stretch", gap="xsmall"):
         st.html(f'<p class="quiet"><b>{name}</b> {caption}</p>')
         # Streamlit would make a JPEG of it, or one of half the pixels where it knows the width: the container has it.
-        with st.container(width=width or "stretch"):
+        with st.container(width=width) if width else contextlib.nullcontext():
             st.image(file, width="stretch", alt=alt, output_format="PNG")

@@ -31,8 +31,12 @@ from ui.charts.picture import matrix_picture
 
 Picked = Sequence[tuple[int | None, int | None]]
 
-INTERACTIVE_UP_TO = 64 * 64
-"""Cells up to which the one matrix that can be clicked stays interactive: the longest sentence offered."""
+INTERACTIVE_UP_TO = 48 * 48
+"""Cells up to which the one matrix that can be clicked stays interactive. Beyond, the boxes alone pick: the 4,096 marks
+of 64 words take the browser a tenth of a second at every move."""
+
+EDITABLE_UP_TO = 64 * 64
+"""The same of a mask, which a click edits: the longest sentence offered."""
 
 _PICK = "cell"
 
