@@ -33,6 +33,16 @@ PASSED_ON = (
     "rounding of the layers before it on, hence 1e-10 of the largest number compared"
 )
 
+STEADY, SENSITIVE = 1e-10, 1e-4
+"""What differences may amount to, as a share of the largest number: usually, and at most."""
+ROUNDINGS = 1000
+"""How much more all roundings on the way may change a curve than that of the input does; up to 50 was found in 94
+stacks without norms, of 12 to 48 layers."""
+NUDGED = (
+    "these numbers are sensitive to rounding: the input changed in its last digit changes a curve too, hence "
+    f"{ROUNDINGS:,} times that change"
+)
+
 
 @st.cache_data(max_entries=128, show_spinner="Running all layers, there and back …")
 def cached_curves(
@@ -185,16 +195,25 @@ def check() -> Agreement:
     from core import torch_reference
 
     x, layers, reading = draw_stack(words, width, 4 * width, n_layers, settings.seed)
+    # The input changed in its last digit, up and down by turns: what that changes in a curve, rounding may change too.
+    nudged = x * (1 + np.spacing(1.0) * np.where(np.arange(x.size).reshape(x.shape) % 2, 1, -1))
     ours: dict[str, Floats] = {}
     theirs: dict[str, Floats] = {}
+    moved = largest = 1e-300
     for place, name in SERIES.items():
         found = torch_reference.stack_curves(x, layers, n_heads, reading, place, activation, parts)
         mine = curves[place].named()
         if ties_by_rounding:
             mine = {measure: mine[measure] for measure in ("size", "alike") if measure in mine}
+        again = stack_curves(run_stack(nudged, layers, n_heads, reading, place, activation, parts)).named()
+        for measure, values in mine.items():
+            moved = max(moved, float(np.abs(again[measure] - values).max()))
+            largest = max(largest, float(np.abs(values).max()))
         ours |= {f"{measure}, {name}": values for measure, values in mine.items()}
         theirs |= {f"{measure}, {name}": found[measure][: len(values)] for measure, values in mine.items()}
-    return compare(ours, theirs, 1e-10, PASSED_ON)
+    if (sensitive := ROUNDINGS * moved / max(1.0, largest)) > STEADY:
+        return compare(ours, theirs, min(sensitive, SENSITIVE), NUDGED)
+    return compare(ours, theirs, STEADY, PASSED_ON)
 
 
 # Equal words tie in every softmax: its gradient is then a small difference of large numbers, whose rounding grows with

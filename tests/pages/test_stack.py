@@ -175,13 +175,26 @@ def test_a_link_out_of_range_is_named(link, said):
         ({"keep_norm": "false", "depth": "48", "text": "la la la lu la"}, "lengths and angles alone"),
         ({"text": "la la la lu la"}, "and autograd's gradients"),
         ({"keep_norm": "false", "keep_skip": "false", "depth": "30", "text": "word"}, "and autograd's gradients"),
+        ({"keep_norm": "false", "seed": "9999"}, "sensitive to rounding"),
     ],
-    ids=["no norms", "no norms and equal words", "equal words", "one word"],
+    ids=["no norms", "no norms and equal words", "equal words", "one word", "sensitive"],
 )
 def test_pytorch_agrees_at_the_ends_and_what_is_compared_is_said(link, compared):
     _, text, why = check_line(open_page("stack", **link))
     assert text.startswith("✓ NumPy = PyTorch: ")
     assert compared in why
+
+
+def test_where_rounding_matters_a_wrong_curve_is_found_all_the_same(monkeypatch):
+    real = torch_reference.stack_curves
+
+    def wrong(*args):
+        found = real(*args)
+        return {name: np.asarray(values) * (1 + 1e-3) for name, values in found.items()}
+
+    monkeypatch.setattr(torch_reference, "stack_curves", wrong)
+    _, text, _ = check_line(open_page("stack", keep_norm="false", seed="9999"))
+    assert text.startswith("✗ NumPy and PyTorch differ: ")
 
 
 def fake(last_pre, last_post, n_words=2):
