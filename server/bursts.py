@@ -1,10 +1,16 @@
 """What a run of a page has to say reaches the browser at once, not word by word."""
 
 import asyncio
+import struct
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import groupby
+from urllib.parse import parse_qs
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from ui.in_browser import PACKED
 
 HELD_FOR = 0.1
 """Seconds after which a run that still goes on shows what it has: what a reader takes for at once."""
@@ -17,7 +23,9 @@ class Bursts:
     """Middleware that holds the messages of a run until it ends.
 
     The browser draws the whole page anew for the first message of a run, for those that have come meanwhile, and so on
-    up to the last, while the server, often on the same processor, works out the rest. All at once are drawn once.
+    up to the last, while the server, often on the same processor, works out the rest. All at once are drawn once. A
+    browser that says it can unpack them gets them in one message: each that is sent takes either side a tenth of a
+    millisecond, and a page has a hundred.
 
     Parameters
     ----------
@@ -33,7 +41,7 @@ class Bursts:
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
-        burst = _Burst(send)
+        burst = _Burst(send, PACKED in parse_qs(scope.get("query_string", b"").decode("latin-1")))
         try:
             await self.app(scope, receive, burst.take)
         finally:
@@ -43,8 +51,9 @@ class Bursts:
 class _Burst:
     """The messages of one connection that wait."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, packs: bool) -> None:
         self._send = send
+        self._packs = packs
         self._held: list[Message] = []
         self._sending = asyncio.Lock()  # whoever sends first has the older messages
         self._running = False
@@ -87,8 +96,38 @@ class _Burst:
     async def _flush(self) -> None:
         async with self._sending:
             held, self._held = self._held, []
-            for message in held:
+            for message in packed(held) if self._packs else held:
                 await self._send(message)
+
+
+def packed(messages: Iterable[Message]) -> Iterator[Message]:
+    r"""Messages of bytes that follow each other, as one.
+
+    Parameters
+    ----------
+    messages : iterable of ASGI messages
+        What is to be sent.
+
+    Yields
+    ------
+    ASGI message
+        One that stands alone as it is; of several, a 0, with which no message of Streamlit begins (its first byte names
+        a field, and fields count from 1), and then each after its length in four bytes, the largest first.
+
+    Examples
+    --------
+    >>> [message["bytes"] for message in packed({"type": "websocket.send", "bytes": text} for text in (b"on", b"e"))]
+    [b'\x00\x00\x00\x00\x02on\x00\x00\x00\x01e']
+    """
+    for of_bytes, group in groupby(messages, lambda message: bool(message.get("bytes"))):
+        several = list(group)
+        if not of_bytes or len(several) == 1:
+            yield from several
+            continue
+        body = bytearray(1)
+        for message in several:
+            body += struct.pack(">I", len(message["bytes"])) + message["bytes"]
+        yield {"type": "websocket.send", "bytes": bytes(body)}
 
 
 def _says(message: Message) -> str:

@@ -116,39 +116,48 @@ if (!window.mending) {{
 400 ms. Not at every frame: to ask how large something is makes the browser lay the page out at once, in the middle of
 what a slider has set off."""
 
-TOGETHER = """
-(() => {
-  const QUIET = 2, LONGEST = 50;  // milliseconds
-  const listen = WebSocket.prototype.addEventListener;
-  WebSocket.prototype.addEventListener = function (type, listener, ...options) {
-    if (type !== 'message' || typeof listener !== 'function') return listen.call(this, type, listener, ...options);
-    let waiting = [], since = 0, timer = 0;
-    const deliver = () => {
-      clearTimeout(timer);
-      const events = waiting;
-      waiting = [];
-      for (const event of events) {
-        try { listener.call(this, event); }
-        catch (error) { reportError(error); }  // as the browser does: the next message is delivered all the same
-      }
-    };
-    listen.call(this, 'message', event => {
-      const now = performance.now();
-      if (!waiting.length) since = now;
-      waiting.push(event);
-      clearTimeout(timer);
-      // In a tab that nobody sees a timer may be a minute late.
-      if (document.hidden || now - since > LONGEST) deliver();
-      else timer = setTimeout(deliver, QUIET);
-    }, ...options);
-    listen.call(this, 'close', deliver);
-  };
-})();
+PACKED = "packed"
+"""Query parameter of a connection by which the page says that it can unpack what comes packed."""
+
+TOGETHER = f"""
+(() => {{
+  const Socket = window.WebSocket;
+  const parts = function* (data) {{
+    // A message of Streamlit never begins with 0: its first byte names a field, and fields count from 1.
+    const packed = data instanceof ArrayBuffer && data.byteLength > 0 && new Uint8Array(data, 0, 1)[0] === 0;
+    if (!packed) return yield data;
+    const view = new DataView(data);
+    for (let at = 1; at < data.byteLength;) {{
+      const end = at + 4 + view.getUint32(at);
+      yield data.slice(at + 4, end);
+      at = end;
+    }}
+  }};
+  window.WebSocket = class extends Socket {{
+    constructor(address, ...others) {{
+      const asked = new URL(address, location.href);
+      asked.searchParams.set('{PACKED}', '1');
+      super(asked, ...others);
+    }}
+    addEventListener(type, listener, ...options) {{
+      if (type !== 'message' || typeof listener !== 'function')
+        return super.addEventListener(type, listener, ...options);
+      super.addEventListener('message', event => {{
+        for (const data of parts(event.data)) {{
+          const one = data === event.data ? event : new MessageEvent('message', {{data, origin: event.origin}});
+          try {{ listener.call(this, one); }}
+          catch (error) {{ reportError(error); }}  // as the browser does: the next message is delivered all the same
+        }}
+      }}, ...options);
+    }}
+  }};
+}})();
 """
-"""Hands the messages of a run to Streamlit in one go, once none has come for 2 ms.
+"""Unpacks the messages of a run, which the server packs into one (`server/bursts.py`), and hands them to Streamlit in
+one go.
 
 One by one, as the browser does, React draws the page anew for the first message, for the few that have come meanwhile,
-and for the rest: of a slider move that was a third of the browser's work. It must run before Streamlit listens, so the
+and for the rest: of a slider move that was a third of the browser's work. It must run before Streamlit connects, so the
 server puts it into the page (`server/document.py`).
 """
 

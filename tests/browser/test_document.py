@@ -6,7 +6,7 @@ from urllib.request import Request, urlopen
 import pytest
 import streamlit as st
 
-from server import document
+from server import bursts, document
 from tests.browser.page_object import Dashboard
 from tests.browser.server import Server
 from ui import in_browser
@@ -37,38 +37,50 @@ LISTEN = """() => {
   const next = new MessageChannel();
   next.port1.onmessage = () => { task += 1; };
   socket.addEventListener('message', event => {
-    said.push([event.data, task, event.target === socket]);
+    const {data} = event;
+    said.push([data instanceof ArrayBuffer ? [...new Uint8Array(data)] : data, task, event.type]);
     next.port2.postMessage(null);  // a task of its own, as React draws in one
-    if (event.data === 1) throw new Error('the second one fails');
+    if (data.byteLength === 3) throw new Error('this one fails');
   });
   window.tell = data => socket.dispatchEvent(new MessageEvent('message', {data}));
-  window.socket = socket;
+  return socket.url;
 }"""
 
 
-def test_messages_that_come_together_are_delivered_together(tab: Dashboard) -> None:
+def frame(*messages: bytes) -> list[int]:
+    """What the server makes of several messages."""
+    (one,) = bursts.packed({"type": "websocket.send", "bytes": message} for message in messages)
+    return list(one["bytes"])
+
+
+def test_packed_messages_are_delivered_one_by_one_in_one_task(tab: Dashboard) -> None:
     tab.open()
     failed: list[str] = []
     tab.page.on("pageerror", lambda error: failed.append(str(error)))
-    tab.page.evaluate(LISTEN)
-    at_once = tab.page.evaluate("() => { for (const data of [0, 1, 2, 3, 4]) tell(data); return said.length; }")
-    assert at_once == 0
-    tab.page.wait_for_function("() => said.length === 5")
-    assert tab.page.evaluate("said") == [[data, 0, True] for data in range(5)]
-    assert [error for error in failed if "the second one fails" in error] != []
-    tab.heard.errors[:] = [error for error in tab.heard.errors if "the second one fails" not in error]
+    assert tab.page.evaluate(LISTEN).endswith("/_stcore/stream?packed=1")
+    messages = [b"\x0a\x00\x00", b"\x2a" * 7, b"\x0a", bytes(range(1, 256)) * 269]  # the last one needs two bytes
+    tab.page.evaluate("bytes => tell(new Uint8Array(bytes).buffer)", frame(*messages))
+    tab.page.wait_for_function("() => said.length === 4")
+    assert tab.page.evaluate("said") == [[list(message), 0, "message"] for message in messages]
+    assert [error for error in failed if "this one fails" in error] != []
+    tab.heard.errors[:] = [error for error in tab.heard.errors if "this one fails" not in error]
 
 
-def test_messages_wait_neither_for_ever_nor_for_a_connection_that_has_ended(tab: Dashboard) -> None:
+def test_what_is_not_packed_is_delivered_as_it_came(tab: Dashboard) -> None:
     tab.open()
     tab.page.evaluate(LISTEN)
-    # Without a pause, for longer than they may wait: what came first is there before the last.
-    early = tab.page.evaluate(
-        "() => { const end = performance.now() + 120; while (performance.now() < end) tell(7); return said.length; }"
-    )
-    assert early > 0
-    tab.page.evaluate(LISTEN)
-    waited = tab.page.evaluate(
-        "() => { tell(8); const n = said.length; socket.dispatchEvent(new Event('close')); return n; }"
-    )
-    assert (waited, tab.page.evaluate("said")) == (0, [[8, 0, True]])
+    tab.page.evaluate("() => { for (const data of ['', 'text', 0]) tell(data); }")
+    tab.page.evaluate("() => { for (const bytes of [[], [10, 0]]) tell(new Uint8Array(bytes).buffer); }")
+    assert [data for data, *_ in tab.page.evaluate("said")] == ["", "text", 0, [], [10, 0]]
+
+
+def test_a_page_s_run_comes_in_few_messages(tab: Dashboard) -> None:
+    came: list[bytes] = []
+    tab.page.on("websocket", lambda socket: socket.on("framereceived", lambda data: came.append(data)))
+    tab.open("causal_mask")
+    opened = len(came)
+    tab.page.locator(".st-key-d input[type=range]").press("ArrowRight")
+    tab.page.wait_for_function("() => new URL(location.href).searchParams.get('d') === '5'")
+    tab.settle()
+    assert came[opened][0] == 0
+    assert 1 <= len(came) - opened <= 3

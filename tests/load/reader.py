@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qs, quote, urlsplit
@@ -404,7 +404,7 @@ class Reader:
         scheme = "wss" if parts.scheme == "https" else "ws"
         try:
             socket = await connect(
-                f"{scheme}://{parts.netloc}/_stcore/stream",
+                f"{scheme}://{parts.netloc}/_stcore/stream?packed=1",
                 origin=Origin(self.server),
                 subprotocols=[Subprotocol(name) for name in protocols],
                 additional_headers=headers,
@@ -487,8 +487,9 @@ class Reader:
             async for data in socket:
                 assert isinstance(data, bytes)
                 self.bytes_received += len(data)
-                self.messages += 1
-                self._take(data)
+                for message in unpacked(data):
+                    self.messages += 1
+                    self._take(message)
         except ConnectionClosed as closed:
             problem = Dropped(f"the connection was lost: {closed}")
         except Exception as own:  # a fault of this client must be seen where the answer is awaited
@@ -657,6 +658,18 @@ class Reader:
             self._fetched.add(address)
             with contextlib.suppress(FileNotFoundError):  # another run has replaced it meanwhile
                 await self._get(address, "image/*")
+
+
+def unpacked(data: bytes) -> Iterator[bytes]:
+    """The messages that the server has packed into one; of one that is not packed, that one."""
+    if not data.startswith(b"\0"):
+        yield data
+        return
+    at = 1
+    while at < len(data):
+        end = at + 4 + int.from_bytes(data[at : at + 4], "big")
+        yield data[at + 4 : end]
+        at = end
 
 
 def _encoded(text: str) -> str:

@@ -2,13 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from server import bursts
 from server.bursts import Bursts
 from tests.coroutines import completed
+from tests.load.reader import unpacked
 
 BEGINS, ENDS = ForwardMsg(), ForwardMsg()
 BEGINS.new_session.name = "a run"
@@ -25,8 +30,13 @@ def delta(text: str) -> ForwardMsg:
     return message
 
 
-def conversation(script: Callable[[Callable[[ForwardMsg], Awaitable[None]]], Awaitable[None]]) -> list[tuple[str, int]]:
-    """What the browser got of what the script said: each message with the number of those said by then."""
+def conversation(
+    script: Callable[[Callable[[ForwardMsg], Awaitable[None]]], Awaitable[None]], query: bytes = b""
+) -> list[tuple[str, int]]:
+    """What the browser got of what the script said: each message with the number of those said by then.
+
+    With a query that asks for packed ones, those of one frame share a number, and "frame" stands before them.
+    """
     got: list[tuple[str, int]] = []
     said = 0
 
@@ -41,15 +51,18 @@ def conversation(script: Callable[[Callable[[ForwardMsg], Awaitable[None]]], Awa
 
     async def send(message: Message) -> None:
         if message["type"] == "websocket.send":
-            one = ForwardMsg.FromString(message["bytes"])
-            got.append((one.delta.new_element.html.body or str(one.WhichOneof("type")), said))
+            if message["bytes"].startswith(b"\0"):
+                got.append(("frame", said))
+            for part in unpacked(message["bytes"]):
+                one = ForwardMsg.FromString(part)
+                got.append((one.delta.new_element.html.body or str(one.WhichOneof("type")), said))
         else:
             got.append((message["type"], said))
 
     async def receive() -> Message:
         raise AssertionError("nothing is said to the server here")
 
-    completed(Bursts(app)({"type": "websocket"}, receive, send))
+    completed(Bursts(app)({"type": "websocket", "query_string": query}, receive, send))
     return got
 
 
@@ -67,6 +80,46 @@ def test_a_run_comes_at_once_with_its_last_word() -> None:
         ("script_finished", 6),
         ("session_status_changed", 6),
     ]
+
+
+@pytest.mark.parametrize("query", [b"packed=1", b"a=%C3%A9&packed=1", b"packed=1&b="])
+def test_a_browser_that_can_unpack_gets_a_run_in_one_message(query: bytes) -> None:
+    async def script(say: Callable[[ForwardMsg], Awaitable[None]]) -> None:
+        for message in (BEGINS, delta("a"), delta("b" * 70_001), ENDS, RESTS, RESTS):
+            await say(message)
+
+    assert conversation(script, query) == [
+        ("websocket.accept", 0),
+        ("frame", 5),
+        ("new_session", 5),
+        ("a", 5),
+        ("b" * 70_001, 5),
+        ("script_finished", 5),
+        ("session_status_changed", 5),
+        ("session_status_changed", 6),  # alone, and so not packed
+    ]
+
+
+@pytest.mark.parametrize("query", [b"", b"unpacked=1", b"x=packed", b"%ff%fe=%ff"])
+def test_any_other_gets_them_one_by_one(query: bytes) -> None:
+    async def script(say: Callable[[ForwardMsg], Awaitable[None]]) -> None:
+        for message in (BEGINS, ENDS, RESTS):
+            await say(message)
+
+    assert "frame" not in [what for what, _ in conversation(script, query)]
+
+
+@given(st.lists(st.one_of(st.none(), st.binary(min_size=1).filter(lambda message: message[0] != 0)), max_size=13))
+def test_packing_keeps_every_message_and_their_order(said: list[bytes | None]) -> None:
+    """None stands for a message of another kind, such as the end of the connection."""
+    messages = [
+        {"type": "websocket.close"} if one is None else {"type": "websocket.send", "bytes": one} for one in said
+    ]
+    sent = list(bursts.packed(messages))
+    got = [part for message in sent for part in (unpacked(message["bytes"]) if "bytes" in message else [None])]
+    assert got == said
+    of_bytes = ["bytes" in message for message in sent]
+    assert not any(one and other for one, other in pairwise(of_bytes))
 
 
 def test_a_long_run_shows_what_it_has() -> None:
