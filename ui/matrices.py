@@ -233,16 +233,16 @@ def _fitted(panel: Panel, matrix: Matrix, turned: bool, characters: int, pick: s
         # The picture keeps the room that it had.
         height = min(34.0, height * n_columns / n_rows) if width is None else width
         width = None if width is None else panel.height
-    if view.now().presenting:
-        height, width = height * draw.LARGE, None if width is None else width * draw.LARGE
+    type_size = draw.LARGE if view.now().presenting else 1.0
+    height, width = height * type_size, None if width is None else width * type_size
     row_room, column_room = height * n_rows, 240.0 if width is None else width * n_columns
     return replace(
         panel,
         title=matrix.title,
         row_title=matrix.rows.title or "row",
         column_title=matrix.columns.title or "column",
-        row_caption=_caption(matrix.rows, row_room),
-        column_caption=_caption(matrix.columns, column_room),
+        row_caption=_caption(matrix.rows, row_room / type_size),
+        column_caption=_caption(matrix.columns, column_room / type_size),
         row_hue=matrix.rows.hue,
         column_hue=matrix.columns.hue,
         row_labels=row_labels,
@@ -259,14 +259,13 @@ def _fitted(panel: Panel, matrix: Matrix, turned: bool, characters: int, pick: s
         numbers=matrix.decimals is not None and height * TALL >= SMALLEST_NUMBER,
         characters=characters,
         pick=pick,
-        type_size=draw.LARGE if view.now().presenting else 1.0,
+        type_size=type_size,
     )
 
 
 def _caption(axis: Axis, room: float) -> str:
-    """As much of an axis' name as there is room for."""
-    type_size = draw.LARGE if view.now().presenting else 1.0
-    return axis.caption if len(axis.caption) * 6.4 * type_size <= room else axis.size
+    """As much of an axis' name as there is room for, in pixels at the usual type size."""
+    return axis.caption if len(axis.caption) * 6.4 <= room else axis.size
 
 
 def _send(

@@ -78,13 +78,14 @@ def section(*names: str) -> Iterator[None]:
         Steps of the page.
     """
     record = shown.now()
-    away = view.now().presenting and record.step not in names
+    presenting = view.now().presenting
+    away = presenting and record.step not in names
     before = record.out_of_sight
     record.out_of_sight = before or away
     record.sections += 1
     # Hidden by the style sheet and not left out: its controls must go on to exist, or their values would be lost. A
     # page that is not presented has no use for the box, and every box is drawn anew at each move of a slider.
-    with st.container(key=f"away_{record.sections}" if away else None) if view.now().presenting else nullcontext():
+    with st.container(key=f"away_{record.sections}" if away else None) if presenting else nullcontext():
         yield
     record.out_of_sight = before
 
