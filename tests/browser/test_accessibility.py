@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
@@ -92,12 +92,10 @@ IN_THE_DARK = ("menu open", "list open", "help shown", "sharing", "taking home",
 """States whose colours are not those that the walk through the pages has met."""
 
 
-@pytest.mark.parametrize(
-    ("name", "theme"), [*((name, "light") for name in STATES), *((name, "dark") for name in IN_THE_DARK)]
-)
-def test_states(browser: Browser, server: Server, name: str, theme: Literal["light", "dark"]) -> None:
+@pytest.mark.parametrize("name", STATES)
+def test_states(browser: Browser, server: Server, name: str) -> None:
     state = STATES[name]
-    with open_tab(browser, server.address, state.viewport, theme) as tab:
+    with open_tab(browser, server.address, state.viewport) as tab:
         at_once(tab.page)
         tab.open(state.path, **state.link)
         if state.do is not None:
@@ -105,6 +103,10 @@ def test_states(browser: Browser, server: Server, name: str, theme: Literal["lig
         expect(tab.page.locator(state.seen).first).to_be_visible()
         tab.settle()
         assert inaccessible(tab.page) == []
+        if name in IN_THE_DARK:
+            tab.in_theme("dark")
+            expect(tab.page.locator(state.seen).first).to_be_visible()
+            assert inaccessible(tab.page) == []
 
 
 def tab_stops(tab: Dashboard) -> Iterator[dict[str, Any]]:

@@ -15,10 +15,10 @@ pytestmark = pytest.mark.browser
 MARKUP = ("<script>alert(1)</script>", "a<b<c", "<s>", "&lt;", "$5$", "**x**", "![i](http://example.com/a.png)")
 SCRIPTS = f"👨‍👩‍👧‍👦 🇮🇳 مرحبا क्या我喜 {'x' * 400}"
 
+ODD: dict[str, object] = {"text": " ".join((*MARKUP, SCRIPTS)), "queries_in": "columns"}
 LINKS: dict[str, dict[str, object]] = {
     "64 words": {"text": " ".join(f"word{number}" for number in range(64))},
-    "wide": {"d": 64, "heads": 12},
-    "markup, scripts, a long word": {"text": " ".join((*MARKUP, SCRIPTS)), "queries_in": "columns"},
+    "markup, scripts, a long word, as wide as can be": ODD | {"d": 64, "heads": 12},
 }
 
 # What is wider than the dialog that it stands in, and no box of code, which may scroll by itself.
@@ -75,7 +75,7 @@ def shown_as_typed(tab: Dashboard, path: str) -> None:
 
 def test_dialogs_fit_a_phone(browser: Browser, server: Server) -> None:
     with open_tab(browser, server.address, PHONE) as tab:
-        tab.open("query_key_value", **LINKS["markup, scripts, a long word"], step="softmax")
+        tab.open("query_key_value", **ODD, step="softmax")
         tab.agreed()
         for button, tabs in (("Share", ()), ("Take home", ("NumPy", "PyTorch", "Numbers", "Pictures"))):
             dialog = tab.open_dialog(button)

@@ -22,7 +22,7 @@ from ui.take_home import notebook, scripts
 SENTENCES = ("the cat saw the dog", "She said \"it's 5\\n o'clock\" 👩‍👩‍👧", "क्या आपके पास")
 NO_SENTENCE = ("scaling_sweep", "parameter_count", "cost", "learning", "practice")
 """Pages whose numbers do not depend on the sentence: one is enough there."""
-SETTINGS = 10
+SETTINGS = 6
 NOTEBOOK_EVERY = 4
 
 
