@@ -24,8 +24,8 @@ class Bursts:
 
     The browser draws the whole page anew for the first message of a run, for those that have come meanwhile, and so on
     up to the last, while the server, often on the same processor, works out the rest. All at once are drawn once. A
-    browser that says it can unpack them gets them in one message: each that is sent takes either side a tenth of a
-    millisecond, and a page has a hundred.
+    browser that says it can unpack them gets them in one message: to take in each of a page's hundred costs it a tenth
+    of a millisecond and more, the server a little less.
 
     Parameters
     ----------

@@ -31,6 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"PART must be one of {', '.join(PARTS)}; got {', '.join(unknown)}")
 
     conditions = tables.machine() | {"load at the start": round(os.getloadavg()[0], 1)}
+    paces = [tables.pace()]
     results: dict[str, tables.Result] = {}
     for name in asked.parts or PARTS:
         print(f"{name} ...", file=sys.stderr, flush=True)
@@ -38,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
         result = importlib.import_module(f"tests.benchmarks.{name}").run(thorough=not asked.quick)
         results[name] = replace(result, seconds=time.monotonic() - begin)
         print(f"{result.markdown()}\n", flush=True)
+        paces.append(tables.pace())
+        conditions["a million steps of a loop, ms"] = f"{min(paces)} to {max(paces)}"
         conditions["minutes"] = round(sum(result.seconds for result in results.values()) / 60, 1)
         if not asked.parts and not asked.quick:  # after each part: what was measured stays if a later one fails
             (ROOT / "docs" / "benchmarks.md").write_text(tables.as_markdown(results, conditions), encoding="utf-8")
