@@ -1,7 +1,6 @@
 """What a run of a page has to say reaches the browser at once, not word by word."""
 
 import asyncio
-import struct
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
@@ -126,7 +125,7 @@ def packed(messages: Iterable[Message]) -> Iterator[Message]:
             continue
         body = bytearray(1)
         for message in several:
-            body += struct.pack(">I", len(message["bytes"])) + message["bytes"]
+            body += len(message["bytes"]).to_bytes(4, "big") + message["bytes"]
         yield {"type": "websocket.send", "bytes": bytes(body)}
 
 

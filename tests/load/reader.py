@@ -27,6 +27,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Origin, Subprotocol
 
 from tests.load.elements import Control, Elements, Value, control_in, error_in
+from ui.in_browser import PACKED
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
 
@@ -404,7 +405,7 @@ class Reader:
         scheme = "wss" if parts.scheme == "https" else "ws"
         try:
             socket = await connect(
-                f"{scheme}://{parts.netloc}/_stcore/stream?packed=1",
+                f"{scheme}://{parts.netloc}/_stcore/stream?{PACKED}=1",
                 origin=Origin(self.server),
                 subprotocols=[Subprotocol(name) for name in protocols],
                 additional_headers=headers,
