@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from server.changes import Changes, Said
 from ui.in_browser import PACKED
 
 HELD_FOR = 0.1
@@ -23,8 +24,8 @@ class Bursts:
 
     The browser draws the whole page anew for the first message of a run, for those that have come meanwhile, and so on
     up to the last, while the server, often on the same processor, works out the rest. All at once are drawn once. A
-    browser that says it can unpack them gets them in one message: to take in each of a page's hundred costs it a tenth
-    of a millisecond and more, the server a little less.
+    browser that says it can unpack them gets them in one message, and without those that say what it shows already: to
+    take in each of a page's hundred costs it a tenth of a millisecond and more, the server a little less.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Bursts:
             return
         burst = _Burst(send, PACKED in parse_qs(scope.get("query_string", b"").decode("latin-1")))
         try:
-            await self.app(scope, receive, burst.take)
+            await self.app(scope, burst.listening(receive), burst.take)
         finally:
             burst.forget()
 
@@ -53,15 +54,29 @@ class _Burst:
     def __init__(self, send: Send, packs: bool) -> None:
         self._send = send
         self._packs = packs
-        self._held: list[Message] = []
+        self._changes = Changes()
+        self._held: list[Said] = []
         self._sending = asyncio.Lock()  # whoever sends first has the older messages
         self._running = False
         self._later: asyncio.Task[None] | None = None
 
+    def listening(self, receive: Receive) -> Receive:
+        """What the browser says, heard on its way."""
+
+        async def heard() -> Message:
+            message = await receive()
+            if self._packs:
+                self._changes.asked(message)
+            return message
+
+        return heard
+
     async def take(self, message: Message) -> None:
         """Hold a message, or send it after those that are held."""
-        self._held.append(message)
-        match _says(message):
+        payload = message.get("bytes") if message["type"] == "websocket.send" else None
+        said = Said(message, ForwardMsg.FromString(payload) if payload else None)
+        self._held.append(said)
+        match _says(said.content):
             case "begins":
                 self._running = True
                 self._hold(HELD_FOR)
@@ -95,7 +110,8 @@ class _Burst:
     async def _flush(self) -> None:
         async with self._sending:
             held, self._held = self._held, []
-            for message in packed(held) if self._packs else held:
+            messages = packed(self._changes.of(held)) if self._packs else (message for message, _ in held)
+            for message in messages:
                 await self._send(message)
 
 
@@ -129,17 +145,15 @@ def packed(messages: Iterable[Message]) -> Iterator[Message]:
         yield {"type": "websocket.send", "bytes": bytes(body)}
 
 
-def _says(message: Message) -> str:
+def _says(content: ForwardMsg | None) -> str:
     """What a message says of the run that it belongs to: it begins, goes on or ends; or "now"."""
-    payload = message.get("bytes") if message["type"] == "websocket.send" else None
-    if not payload:
-        return "now"  # the connection itself: accepted, closed
-    said = ForwardMsg.FromString(payload)
-    match said.WhichOneof("type"):
+    match content.WhichOneof("type") if content is not None else None:
+        case None:
+            return "now"  # the connection itself: accepted, closed
         case "new_session":
             return "begins"
         case "script_finished":
             return "ends"
-        case "session_status_changed" if not said.session_status_changed.script_is_running:
+        case "session_status_changed" if content is not None and not content.session_status_changed.script_is_running:
             return "now"  # the last word
     return "goes on"
