@@ -70,6 +70,24 @@ const mends = [
       if (drawn) put(drawn, 'aria-label', alternative);
     }
   },
+  // Vega names a title and an axis by what they say at first; here they say what they show now.
+  () => {
+    const words = text => [...(text.querySelectorAll('tspan').length ? text.querySelectorAll('tspan') : [text])]
+      .map(line => line.textContent).join(' ');
+    const place = text => (text.getAttribute('transform')?.match(/-?[0-9.]+/g) ?? []).slice(0, 2)
+      .reduce((sum, number) => sum + Number(number), 0);
+    for (const title of document.querySelectorAll('svg.marks [aria-roledescription=title]')) {
+      const [kind] = title.getAttribute('aria-label')?.split("'") ?? ['Title text '];
+      put(title, 'aria-label', `${kind}'${[...title.querySelectorAll('text')].map(words).join(' ')}'`);
+    }
+    for (const axis of document.querySelectorAll('svg.marks [aria-roledescription=axis]')) {
+      const [kind] = axis.getAttribute('aria-label')?.match(/^[XY]-axis/) ?? ['Axis'];
+      const title = [...axis.querySelectorAll('.role-axis-title text')].map(words).join(' ');
+      const ticks = [...axis.querySelectorAll('.role-axis-label text')]
+        .map(text => [place(text), words(text)]).sort((one, other) => one[0] - other[0]).map(([, word]) => word);
+      put(axis, 'aria-label', `${kind}${title && ` titled '${title}'`}${ticks.length ? `: ${ticks.join(', ')}` : ''}`);
+    }
+  },
   // scrollable-region-focusable: a formula wider than a phone and a code block with its own height scroll, but not by
   // keyboard.
   () => {

@@ -11,10 +11,10 @@ from tests.load.reader import unpacked
 
 pytestmark = pytest.mark.browser
 
-# Vega leaves marks that stay in front of those that have come since, and the names of axes and titles as they were.
+# Vega leaves marks that stay in front of those that have come since.
 SHOWN = """() => {
   const main = document.querySelector('[data-testid=stMain]');
-  const names = [...main.querySelectorAll('svg.marks [aria-roledescription$=mark]')]
+  const names = [...main.querySelectorAll('svg.marks [aria-label]')]
     .map(mark => mark.getAttribute('aria-label'));
   return [main.innerText.split('\\n').sort(), names.sort(), main.querySelectorAll('*').length];
 }"""
