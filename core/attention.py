@@ -80,7 +80,7 @@ def attend(
     else:
         blocked = np.full(np.broadcast_shapes(scores.shape, may_attend.shape), -np.inf)
         scaled_scores = np.multiply(scores, factor, out=blocked, where=may_attend)
-    weights = softmax(scaled_scores)
+    weights = softmax(scaled_scores, where=True if may_attend is None else may_attend)
     return Attention(scores, scaled_scores, weights, multiply("mixing", weights, v))
 
 

@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 
 
-def softmax(scores: ArrayLike, axis: int = -1) -> Floats:
+def softmax(scores: ArrayLike, axis: int = -1, where: Booleans | bool = True) -> Floats:
     """Shares that grow with the exponential of each score.
 
     Parameters
@@ -15,17 +16,19 @@ def softmax(scores: ArrayLike, axis: int = -1) -> Floats:
         Real numbers; -inf marks an entry that gets no share.
     axis : int
         The axis along which the shares sum to 1.
+    where : ndarray of bool, broadcastable to the shape of the scores
+        True for the entries among which is shared; the others get no share, whatever their score.
 
     Returns
     -------
     ndarray of the same shape
-        Probabilities, no unit; they sum to 1 along the axis. Where every entry is -inf there is nothing to
-        share out, and all are 0 (PyTorch's own softmax gives NaN there).
+        Probabilities, no unit; they sum to 1 along the axis. Where every entry is -inf, or none is to get a
+        share, there is nothing to share out, and all are 0 (PyTorch's own softmax gives NaN there).
 
     Raises
     ------
     ValueError
-        A score is NaN or +inf.
+        A score that is to get a share is NaN or +inf.
 
     Notes
     -----
@@ -38,17 +41,21 @@ def softmax(scores: ArrayLike, axis: int = -1) -> Floats:
     [0.5, 0.5]
     >>> softmax([1, -10, 1000]).tolist()
     [0.0, 0.0, 1.0]
+    >>> softmax([0.0, 5.0, 0.0], where=np.array([True, False, True])).tolist()
+    [0.5, 0.0, 0.5]
     """
     values = np.asarray(scores, dtype=np.float64)
-    largest = values.max(axis=axis, keepdims=True, initial=-np.inf)
+    largest = values.max(axis=axis, keepdims=True, initial=-np.inf, where=where)
     if not (largest < np.inf).all():  # NaN is the largest wherever it occurs
         raise ValueError("scores must be finite or -inf; got NaN or +inf")
     # One array holds the differences, then their exponentials, then the shares: at 12 heads of 512 words new memory
-    # for each of them takes longer than computing it. A gap beyond the largest number becomes -inf, whose exponential
-    # is 0 as it should be.
+    # for each of them takes longer than computing it, and the exponential of -inf four times as long as another one,
+    # which is why entries outside `where` are left as they are. A gap beyond the largest number becomes -inf, whose
+    # exponential is 0 as it should be.
+    shares = np.empty(values.shape) if where is True else np.zeros(values.shape)
     with np.errstate(over="ignore"):
-        shares = np.asarray(values - np.where(np.isneginf(largest), 0.0, largest))
-    np.exp(shares, out=shares)
+        np.subtract(values, np.where(np.isneginf(largest), 0.0, largest), out=shares, where=where)
+    np.exp(shares, out=shares, where=where)
     total = shares.sum(axis=axis, keepdims=True)
     np.divide(shares, np.where(total == 0, 1.0, total), out=shares)
     return shares

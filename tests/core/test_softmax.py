@@ -78,6 +78,24 @@ def test_softmax_does_not_write_into_its_input():
     np.testing.assert_array_equal(scores, before)
 
 
+@given(SCORES, st.data())
+def test_softmax_shares_out_among_chosen_entries_as_if_the_others_had_no_score(scores, data):
+    shape = data.draw(hnp.broadcastable_shapes(scores.shape, min_dims=1, max_dims=scores.ndim, max_side=7))
+    shape = tuple(n if n == 1 else m for n, m in zip(shape, scores.shape[-len(shape) :], strict=True))
+    chosen = data.draw(hnp.arrays(np.bool_, shape))
+    axis = data.draw(st.integers(-scores.ndim, -1))
+    expected = softmax(np.where(chosen, scores, -np.inf), axis=axis)
+    np.testing.assert_array_equal(softmax(scores, axis=axis, where=chosen), expected)
+    np.testing.assert_array_equal(softmax(np.where(chosen, scores, np.nan), axis=axis, where=chosen), expected)
+
+
+def test_softmax_refuses_a_score_without_meaning_only_among_the_chosen():
+    scores, chosen = [[np.nan, 1.0, np.inf]], np.array([False, True, False])
+    assert softmax(scores, where=chosen).tolist() == [[0.0, 1.0, 0.0]]
+    with pytest.raises(ValueError, match=r"finite or -inf; got NaN or \+inf"):
+        softmax(scores, where=~chosen)
+
+
 @given(SCORES)
 def test_softmax_rows_are_shares_of_one(scores):
     weights = softmax(scores)
