@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from core import recurrence
-from core.agreement import Agreement, compare
+from core.agreement import Agreement, compare_sensitive, nudged
 from core.attention_jacobian import ask_last, influence_by_head, last_output_influence, last_output_jacobian
 from core.examples import draw_example, draw_recurrence
 from core.far_back import (
@@ -362,7 +362,10 @@ frame.way_on("why_attention")
 
 
 def check() -> Agreement:
-    """States and every entry of both Jacobians, by PyTorch's layers and its autograd."""
+    """States and every entry of both Jacobians, by PyTorch's layers and its autograd.
+
+    With a large spectral radius the recurrent network carries rounding along as it does words.
+    """
     from core import torch_reference
 
     layer = example if as_elsewhere else at_usual_size(example)
@@ -376,7 +379,9 @@ def check() -> Agreement:
         "attention's jacobians": np.stack([last_output_jacobian(asked, at, features) for at in range(n)]),
     }
     renamed = {"output": attention["output"], "attention's jacobians": attention["jacobians"]}
-    return compare(ours, theirs | renamed)
+    moved = recurrence.recurrent_states(nudged(example.x), network())
+    recurrent = {"states": moved, "jacobians": recurrence.last_state_jacobians(moved, network(), features)}
+    return compare_sensitive(ours, theirs | renamed, ours | recurrent)
 
 
 with checked:

@@ -5,7 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from core.agreement import TOLERANCE, TOLERANCE_REASON, compare, row_differences
+from core.agreement import (
+    SENSITIVE_REASON,
+    TOLERANCE,
+    TOLERANCE_REASON,
+    compare,
+    compare_sensitive,
+    nudged,
+    row_differences,
+)
 
 
 def test_compare_names_the_array_with_the_largest_difference():
@@ -98,6 +106,37 @@ def test_compare_finds_nothing_in_empty_arrays():
 def test_compare_says_what_cannot_be_compared(ours, theirs, message):
     with pytest.raises(ValueError, match=message):
         compare(ours, theirs)
+
+
+def test_nudged_is_the_next_number_up_and_down_by_turns():
+    numbers = np.array([[1.5, -1.5, 0.0], [1.75, -1.25, 0.0]])
+    changed = np.abs(nudged(numbers) - numbers) / np.spacing(1.0)
+    assert ((changed >= 1) == (numbers != 0)).all()
+    assert (changed <= 2).all()
+    assert (np.sign(nudged(numbers) - numbers) == [[-1, -1, 0], [1, 1, 0]]).all()
+
+
+@pytest.mark.parametrize(
+    ("moved_by", "tolerance", "reason"),
+    [
+        (0.0, TOLERANCE, TOLERANCE_REASON),
+        (2.0**-60, TOLERANCE, TOLERANCE_REASON),
+        (2.0**-30, 1000 * 2.0**-33, SENSITIVE_REASON),
+        (0.5, 1e-4, SENSITIVE_REASON),
+        (math.nan, TOLERANCE, TOLERANCE_REASON),
+    ],
+    ids=["nothing", "less than rounding", "more", "more than is ever excused", "nan"],
+)
+def test_compare_sensitive_excuses_what_the_last_digit_of_the_input_moves(moved_by, tolerance, reason):
+    found = compare_sensitive({"x": [0.0, 8.0]}, {"x": [0.0, 8.0]}, {"x": [moved_by, 8.0]})
+    assert (found.tolerance, found.reason) == (8 * tolerance, reason)
+    for gap, agrees in ((7.9 * tolerance, True), (8.1 * tolerance, False)):
+        assert compare_sensitive({"x": [0.0, 8.0]}, {"x": [gap, 8.0]}, {"x": [moved_by, 8.0]}).agrees is agrees
+
+
+def test_compare_sensitive_takes_a_tolerance_and_a_reason_of_the_caller():
+    found = compare_sensitive({"x": 1}, {"x": 1}, {"x": 1}, 0.5, "rough")
+    assert (found.tolerance, found.reason) == (0.5, "rough")
 
 
 def test_row_differences_gives_each_rows_largest():

@@ -45,6 +45,8 @@ TINY = Design(3, 2, d_model=5, d_head=5)
 
 CALLS = {
     "agreement.compare": ({"x": X}, {"x": X}),
+    "agreement.compare_sensitive": ({"x": X}, {"x": X}, {"x": X}),
+    "agreement.nudged": (X,),
     "agreement.row_differences": (X, X),
     "attention.attend": (X, X, X),
     "attention.self_attention": (X, W[0], W[0], W[0]),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from core import torch_reference
 from core.attention_jacobian import ask_last, influence_by_head, last_output_influence
 from core.examples import draw_example, draw_recurrence
 from core.far_back import LENGTHS, at_usual_size, by_length, measured_features, relative
@@ -15,6 +16,7 @@ from tests.pages.reading import (
     assert_finite,
     change,
     chart,
+    check_line,
     numbers,
     open_page,
     said,
@@ -187,6 +189,27 @@ def test_what_grows_is_said_to_keep_few_digits():
     assert drawn(growing, "What the first word")[MODELS[0]].max() > 1e9
     assert "keep only about" in said(growing, "rounding moves too")
     assert_finite(growing)
+
+
+GROWS = {"text": " ".join(f"w{number}" for number in range(64)), "d": "33", "radius": "2"}
+
+
+def test_pytorch_agrees_where_rounding_grows_with_every_word():
+    _, text, why = check_line(open_page("why_attention", **GROWS))
+    assert text.startswith("✓ NumPy = PyTorch: ")
+    assert "sensitive to rounding" in why
+
+
+@pytest.mark.parametrize("link", [OTHER, GROWS], ids=["steady", "growing"])
+def test_a_wrong_jacobian_is_found(link, monkeypatch):
+    real = torch_reference.recurrent_jacobians
+
+    def wrong(*args):
+        return {name: values * (1 + 1e-3) for name, values in real(*args).items()}
+
+    monkeypatch.setattr(torch_reference, "recurrent_jacobians", wrong)
+    _, text, _ = check_line(open_page("why_attention", **link | {"seed": "12"}))
+    assert text.startswith("✗ NumPy and PyTorch differ: ")
 
 
 def test_a_wide_model_says_how_many_features_are_measured():
