@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from core.masks import Booleans
+
 Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 
 
 def softmax(scores: ArrayLike, axis: int = -1, where: Booleans | bool = True) -> Floats:

@@ -74,9 +74,9 @@ class _Burst:
     async def take(self, message: Message) -> None:
         """Hold a message, or send it after those that are held."""
         payload = message.get("bytes") if message["type"] == "websocket.send" else None
-        said = Said(message, ForwardMsg.FromString(payload) if payload else None)
-        self._held.append(said)
-        match _says(said.content):
+        content = ForwardMsg.FromString(payload or b"")
+        self._held.append(Said(message, content))
+        match _says(content):
             case "begins":
                 self._running = True
                 self._hold(HELD_FOR)
@@ -145,15 +145,15 @@ def packed(messages: Iterable[Message]) -> Iterator[Message]:
         yield {"type": "websocket.send", "bytes": bytes(body)}
 
 
-def _says(content: ForwardMsg | None) -> str:
+def _says(content: ForwardMsg) -> str:
     """What a message says of the run that it belongs to: it begins, goes on or ends; or "now"."""
-    match content.WhichOneof("type") if content is not None else None:
+    match content.WhichOneof("type"):
         case None:
             return "now"  # the connection itself: accepted, closed
         case "new_session":
             return "begins"
         case "script_finished":
             return "ends"
-        case "session_status_changed" if content is not None and not content.session_status_changed.script_is_running:
+        case "session_status_changed" if not content.session_status_changed.script_is_running:
             return "now"  # the last word
     return "goes on"

@@ -1,6 +1,6 @@
 """Of a run of a page, what the page in the browser does not show already."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,10 +19,10 @@ SAID_ONCE = ("navigation", "page_config_changed")
 
 
 class Said(NamedTuple):
-    """A message on its way to the browser, and what it says; None where that is not Streamlit's to say."""
+    """A message on its way to the browser, and what Streamlit says in it: nothing where the connection speaks."""
 
     message: Message
-    content: ForwardMsg | None
+    content: ForwardMsg
 
 
 @dataclass(slots=True)
@@ -71,18 +71,24 @@ class Changes:
         """What of these messages is to be sent, in their order."""
         messages: list[Message] = []
         for part in _runs(said):
-            messages += self._changed(part) if self._is_more_of_the_same(part) else self._whole(part)
+            # A placeholder comes before what takes its place.
+            brought = {
+                tuple(content.metadata.delta_path): content
+                for _, content in part
+                if content.WhichOneof("type") in ("delta", "ref_hash")
+            }
+            same = self._is_more_of_the_same(part, brought)
+            messages += self._changed(part, brought) if same else self._whole(part)
         return messages
 
-    def _is_more_of_the_same(self, part: Sequence[Said]) -> bool:
+    def _is_more_of_the_same(self, part: Sequence[Said], brought: Mapping[Place, ForwardMsg]) -> bool:
         """Whether these are a run from its begin to its end, all of whose places are those that are shown."""
         first, last = part[0].content, _end(part)
-        if self._shown is None or first is None or last is None or first.WhichOneof("type") != "new_session":
+        if self._shown is None or last is None or first.WhichOneof("type") != "new_session":
             return False
         run = first.metadata.run
         if run.fragment_ids or last.metadata.run != run or first.new_session.page_script_hash != self._page:
             return False
-        brought = dict(_brought(part))
         if any(place not in self._shown for place in brought):
             return False
         if any(
@@ -96,21 +102,18 @@ class Changes:
             return True  # the next one goes on
         return last.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY and len(brought) == len(self._shown)
 
-    def _changed(self, part: Sequence[Said]) -> Iterator[Message]:
+    def _changed(self, part: Sequence[Said], brought: Mapping[Place, ForwardMsg]) -> Iterator[Message]:
         """Of a run with the places that are shown: what differs, under the name of the run that they belong to."""
         assert self._shown is not None
-        last_words = dict(_brought(part))
         for message, content in part:
-            kind = content.WhichOneof("type") if content is not None else None
-            if content is None:
-                yield message
-            elif kind in ("new_session", "script_finished"):
+            kind = content.WhichOneof("type")
+            if kind in ("new_session", "script_finished"):
                 content.metadata.run.script_run_id = self._name
                 yield {**message, "bytes": content.SerializeToString()}
             elif kind in ("delta", "ref_hash"):
                 place = tuple(content.metadata.delta_path)
-                if content is not last_words[place]:
-                    continue  # what comes in its place has come already
+                if content is not brought[place]:
+                    continue
                 if self._shown[place] != _identity(content) or _must_be_heard(content):
                     yield message
                 self._shown[place] = _identity(content)
@@ -121,10 +124,7 @@ class Changes:
         """All of it, taking note of what is shown then."""
         for message, content in part:
             yield message
-            kind = content.WhichOneof("type") if content is not None else None
-            if content is None:
-                continue
-            run = content.metadata.run
+            kind, run = content.WhichOneof("type"), content.metadata.run
             if kind == "new_session":
                 self._shown, self._coming = None, {}
                 self._name, self._page = run.script_run_id, content.new_session.page_script_hash
@@ -154,7 +154,7 @@ def _runs(said: Sequence[Said]) -> Iterator[list[Said]]:
     """The messages, cut before each begin of a run."""
     part: list[Said] = []
     for one in said:
-        if part and one.content is not None and one.content.WhichOneof("type") == "new_session":
+        if part and one.content.WhichOneof("type") == "new_session":
             yield part
             part = []
         part.append(one)
@@ -164,15 +164,8 @@ def _runs(said: Sequence[Said]) -> Iterator[list[Said]]:
 
 def _end(part: Sequence[Said]) -> ForwardMsg | None:
     """The message that the script has finished, if it is the only one."""
-    ends = [content for _, content in part if content is not None and content.WhichOneof("type") == "script_finished"]
+    ends = [content for _, content in part if content.WhichOneof("type") == "script_finished"]
     return ends[0] if len(ends) == 1 else None
-
-
-def _brought(part: Sequence[Said]) -> Iterator[tuple[Place, ForwardMsg]]:
-    """The elements and blocks of a run by their places; a placeholder comes before what takes its place."""
-    for _, content in part:
-        if content is not None and content.WhichOneof("type") in ("delta", "ref_hash"):
-            yield tuple(content.metadata.delta_path), content
 
 
 def _identity(content: ForwardMsg) -> Content:
