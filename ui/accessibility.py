@@ -15,7 +15,8 @@ from ui import in_browser
 # A sidebar that is folded away (at first, on a phone) only stands outside the window: the Tab key would still go there.
 # Contrast: Streamlit writes white on the dark theme's primary colour (2.3 : 1), and colours code alike in both themes
 # (2.2 to 4.4 : 1).
-# Durations near zero rather than none: Streamlit waits for the end of its own transitions.
+# Durations near zero rather than none: Streamlit waits for the end of its own transitions. Elements without any have
+# none: given a duration, all that they inherit would change, too, one after the other from the page's body inwards.
 STYLE = """
 <style>
 :is(a, button, summary, [tabindex]):not(input, textarea):focus-visible, [data-focus-visible]:not(input, textarea),
@@ -33,6 +34,7 @@ main:focus-visible {outline-offset: -3px !important;}
   color: light-dark(#8A4B08, #F2B27A) !important;}
 [data-testid="stCode"] .token.comment {color: light-dark(#4A5361, #A9B4C2) !important;}
 @media (prefers-reduced-motion: reduce) {
+  *, ::before, ::after {transition-property: none;}
   *, ::before, ::after {
     animation-duration: .01ms !important; animation-delay: 0s !important; animation-iteration-count: 1 !important;
     transition-duration: .01ms !important; transition-delay: 0s !important; scroll-behavior: auto !important;}

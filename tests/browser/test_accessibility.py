@@ -141,3 +141,20 @@ def test_nothing_moves_for_who_asks_for_that(tab: Dashboard) -> None:
     tab.page.emulate_media(reduced_motion="reduce")
     tab.open("scaling_sweep")
     assert tab.page.evaluate(MOVING) == []
+
+
+def test_colours_change_at_once_for_who_asks_that_nothing_moves(tab: Dashboard) -> None:
+    """A transition of what is inherited, and be it short, would begin in each element when its parent's has ended."""
+    tab.page.emulate_media(reduced_motion="reduce")
+    tab.open("query_key_value")
+    tab.open_dialog("Share")
+    first, then = tab.page.evaluate("""async () => {
+      const texts = [...document.querySelectorAll('[role=dialog] p')];
+      const colours = () => texts.map(text => getComputedStyle(text).color);
+      document.body.style.color = 'rgb(1, 2, 3)';
+      const first = colours();
+      for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);
+      return [first, colours()];
+    }""")
+    assert "rgb(1, 2, 3)" in then
+    assert first == then
