@@ -72,9 +72,8 @@ with (
     layer = controls.pick("layer", tuple(str(number) for number in range(N_LAYERS)), "model_layer", 3, width=64)
     head = controls.pick("head", tuple(str(number) for number in range(N_HEADS)), "model_head", 1, width=64)
     joined = tokens == TOKENS[0]
-    names = pieces.spelled if joined else pieces.names
-    if not ends:
-        names = names[1:-1]
+    with_ends = pieces.spelled if joined else pieces.names
+    names = with_ends if ends else with_ends[1:-1]
     queries, keys = word_axis("query", names), word_axis("key", names)
     query = controls.pick('<b class="query">query</b>', queries.names, "query", 3, width=105)
     key = controls.pick('<b class="key">key</b>', keys.names, "key", 5, width=105)
@@ -130,9 +129,11 @@ with large, steps.section("one head"):
             width=300 if slide else 400,
         )
     else:
+        # The same room with and without the ends: the chart keeps its size, and so need not be made anew.
+        room = min(34 * len(with_ends), 165 if slide else 330)
         matrices.show(
             Matrix(of_head, one, queries, keys, ramp="weights", picked=[(query, key)]),
-            Panel(height=min(34.0, (165 if slide else 330) / len(names))),
+            Panel(height=room / len(names)),
             key="one_head",
             alt=alt,
             follow=Follow("query", "key"),

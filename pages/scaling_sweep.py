@@ -40,7 +40,7 @@ with steps.section("sweep"):
     rows = cached_sweep(n_keys, n_draws, settings.seed)
     last = rows[-1]
     tops = {MEASURES[0]: 0.0, MEASURES[1]: 1.0, MEASURES[2]: float(np.log(n_keys)) * 1.05, MEASURES[3]: 0.55}
-    tables = {measure: sweep_table(rows, measure) for measure in MEASURES}
+    tables = {measure: sweep_table(rows, measure, tops[measure]) for measure in MEASURES}
     points = {measure: table.to_pylist() for measure, table in tables.items()}
     for pair in (MEASURES[:2], MEASURES[2:]):
         for place, measure in zip(pictures.columns(2), pair, strict=True):
@@ -49,7 +49,7 @@ with steps.section("sweep"):
                 said = " and ".join(f"{point['mean']:.3g} for {point['series']}" for point in at_end)
                 draw.chart(
                     tables[measure],
-                    sweep_chart(measure, tops[measure]),
+                    sweep_chart(measure),
                     name=measure,
                     key=f"sweep_{measure}",
                     alt=f"{measure} over d from 1 to {last.d}; at d = {last.d} on average {said}",

@@ -97,6 +97,11 @@ class DecodingView:
         return self.steps[0].length
 
     @property
+    def words_to_come(self) -> int:
+        """How many more there are in the last step."""
+        return self.plain.steps[-1].length - self.length
+
+    @property
     def axes(self) -> tuple[Axis, Axis]:
         """Queries and keys of this step."""
         so_far = self.text[: self.length]
@@ -139,7 +144,7 @@ class DecodingView:
             with place:
                 pairs = step.pairs("scores", self.layer)
                 st.html(decoding_texts.step_counts(series, step.rows("K", self.layer), pairs, step.work))
-                _show_grid(grid, key=f"grid_{series}", name=f"Step {self.number + 1} {series}")
+                _show_grid(grid, self.words_to_come, key=f"grid_{series}", name=f"Step {self.number + 1} {series}")
 
     def show_arithmetic(self) -> None:
         """The newest query's pair with the picked key, and the choice of the word."""
@@ -274,7 +279,8 @@ class DecodingView:
             with place:
                 pairs = step.pairs("cross scores", self.layer)
                 st.html(decoding_texts.step_counts(series, step.rows("source K", self.layer), pairs))
-                _show_grid(grid, key=f"source_{series}", name=f"Step {self.number + 1} {series}, second sentence")
+                name = f"Step {self.number + 1} {series}, second sentence"
+                _show_grid(grid, 0 if view.turned() else self.words_to_come, key=f"source_{series}", name=name)
         st.html(
             '<p class="quiet">The second sentence goes through one encoder block. No new word changes it, so step 1 '
             "computes its keys and values, and with a cache no other step does.</p>"
@@ -327,12 +333,16 @@ class DecodingView:
         return found
 
 
-def _show_grid(grid: Grid, key: str, name: str) -> None:
-    """One way's step; a click on a key's column picks that key where the picture has one to pick."""
+def _show_grid(grid: Grid, rows_to_come: int, key: str, name: str) -> None:
+    """One way's step; a click on a key's column picks that key where the picture has one to pick.
+
+    All steps have the room of the last one: what stands below stays in its place when the reader goes on, and the
+    browser need not make the chart anew for another height.
+    """
     turned, presenting = view.turned(), view.now().presenting
-    n_rows, n_columns = grid.first_query + len(grid.queries.labels), grid.first_key + len(grid.keys.labels)
+    n_rows = grid.first_key + len(grid.keys.labels) if turned else grid.first_query + len(grid.queries.labels)
     room = (195, 270) if grid.picked is not None else (165, 240)  # in pixels, on a slide and on the page
-    height = min(26.0, room[not presenting] / (n_columns if turned else n_rows))
+    height = min(26 * (n_rows + rows_to_come), room[not presenting]) / n_rows
     rows = [int((grid.of_keys == kind).sum()) for kind in (NOW, AGAIN, KEPT)]
     pairs = int((grid.of_pairs != NOT_COMPUTED).sum())
     alt = (

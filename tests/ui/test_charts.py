@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+import vl_convert
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
@@ -59,7 +60,7 @@ SPECS = {
     ),
     "two heat maps": lambda: specification(Panel("A", width=20, matrix="w"), Panel("B", width=30, matrix="made")),
     "links": lambda: links_chart(5),
-    "sweep": lambda: sweep_chart(MEASURES[0], 0.0),
+    "sweep": lambda: sweep_chart(MEASURES[0]),
     "reach": lambda: words_chart(False, True, "share"),
     "reach of many": lambda: words_chart(True, False, "size"),
     "lengths": lambda: lengths_chart(True, "share"),
@@ -566,15 +567,23 @@ def test_sweep_holds_the_quantities_of_core():
 
 def test_there_is_no_other_measure():
     with pytest.raises(ValueError, match="got 'loss'"):
-        sweep_chart("loss", 1.0)
+        sweep_chart("loss")
 
 
-@pytest.mark.parametrize(("measure", "domain"), [(MEASURES[1], [0, 1.0]), (MEASURES[0], [0.1, 100])])
-def test_axes_of_the_sweep_do_not_follow_the_data(measure, domain):
-    spec = sweep_chart(measure, 1.0)
-    assert {tuple(node["y"]["scale"]["domain"]) for node in nodes(spec) if "y" in node and "scale" in node["y"]} == {
-        tuple(domain)
-    }
+@pytest.mark.parametrize(("measure", "domain"), [(MEASURES[1], [0, {"expr": "top"}]), (MEASURES[0], [0.1, 100])])
+def test_axes_of_the_sweep_do_not_follow_the_curves(measure, domain):
+    scales = [node["y"]["scale"] for node in nodes(sweep_chart(measure)) if "scale" in node.get("y", {})]
+    assert len(scales) >= 5
+    assert all(scale["domain"] == domain for scale in scales)
+
+
+@pytest.mark.parametrize("top", [1.0, 3.0])
+def test_the_axis_of_the_sweep_ends_where_the_table_says(top):
+    table = sweep_table(sweep([1, 7, 64], n_draws=5), MEASURES[1], top)
+    spec = sweep_chart(MEASURES[1]) | {"data": {"name": "source", "values": table.to_pylist()}, "width": 300}
+    labels = re.findall(r">([0-9.]+)</text>", vl_convert.vegalite_to_svg(json.dumps(spec)))
+    # Above the numbers of d, which begin with 1, 4, 16, ...
+    assert max(float(label) for label in labels if float(label) not in (4, 16, 64)) == top
 
 
 def test_drag_starts_at_the_root_and_shows_weights_from_0_to_1():

@@ -22,7 +22,7 @@ MEASURES = ("spread of the scores", "largest weight", "entropy (nats)", "gradien
 """What the sweep shows, in the order of the page."""
 
 
-def sweep_table(rows: Sequence[SweepRow], only: str | None = None) -> pa.Table:
+def sweep_table(rows: Sequence[SweepRow], only: str | None = None, top: float = 1.0) -> pa.Table:
     """The sweep as one long table.
 
     Parameters
@@ -31,11 +31,14 @@ def sweep_table(rows: Sequence[SweepRow], only: str | None = None) -> pa.Table:
         From `core.scaling.sweep`.
     only : str or None
         One of `MEASURES`; all of them where it is None.
+    top : float
+        Upper end of the chart's axis. It travels with the data: a specification that differs makes the browser build
+        the whole chart anew.
 
     Returns
     -------
     pyarrow.Table
-        measure, d, series, mean, low, high, reference (√d for the spread of raw scores, else missing).
+        measure, d, series, mean, low, high, reference (√d for the spread of raw scores, else missing), top.
 
     Examples
     --------
@@ -50,8 +53,8 @@ def sweep_table(rows: Sequence[SweepRow], only: str | None = None) -> pa.Table:
                 continue
             for series, band in zip(SERIES, bands, strict=True):
                 reference = float(np.sqrt(row.d)) if measure == MEASURES[0] and series == SERIES[0] else np.nan
-                records.append((measure, row.d, series, band.mean, band.low, band.high, reference))
-    return tables.of_rows(("measure", "d", "series", "mean", "low", "high", "reference"), records)
+                records.append((measure, row.d, series, band.mean, band.low, band.high, reference, top))
+    return tables.of_rows(("measure", "d", "series", "mean", "low", "high", "reference", "top"), records)
 
 
 def _bands(row: SweepRow) -> tuple[tuple[Band, Band], ...]:
@@ -72,16 +75,20 @@ def _series_colour() -> alt.ExprRef:
     return expression(f"{DARK} ? ({dark}) : ({light})")
 
 
+_TOP = {"name": "top", "expr": "length(data('source')) ? data('source')[0].top : 1"}
+"""The chart is made before its first data arrive."""
+
+
 @functools.lru_cache(maxsize=32)
-def sweep_chart(measure: str, top: float, height: int = 120) -> Spec:
+def sweep_chart(measure: str, height: int = 120) -> Spec:
     """One measure of the sweep over d, raw and scaled, each with its band.
+
+    The axis ends where the table says; the spread has a logarithmic one of its own.
 
     Parameters
     ----------
     measure : str
         One of `MEASURES`.
-    top : float
-        Upper end of the axis; the spread has a logarithmic axis and ignores it.
     height : int
         In pixels.
 
@@ -97,13 +104,13 @@ def sweep_chart(measure: str, top: float, height: int = 120) -> Spec:
 
     Examples
     --------
-    >>> sweep_chart("largest weight", 1.0)["height"]
+    >>> sweep_chart("largest weight")["height"]
     120
     """
     if measure not in MEASURES:
         raise ValueError(f"measure must be one of {MEASURES}; got {measure!r}")
     logarithmic = measure == MEASURES[0]
-    scale = alt.Scale(type="log", domain=[0.1, 100]) if logarithmic else alt.Scale(domain=[0, top])
+    scale = alt.Scale(type="log", domain=[0.1, 100]) if logarithmic else alt.Scale(domain=[0, alt.ExprRef("top")])
     values = [0.1, 1, 10, 100] if logarithmic else alt.Undefined
     x = alt.X(
         field="d",
@@ -143,7 +150,7 @@ def sweep_chart(measure: str, top: float, height: int = 120) -> Spec:
         height=height,
         title=alt.TitleParams(text=measure, anchor="start", fontSize=14, color=TEXT, offset=6),
     )
-    return stretching(chart)
+    return stretching(chart, [] if logarithmic else [_TOP])
 
 
 def drag_table(draw: SingleDraw) -> pa.Table:

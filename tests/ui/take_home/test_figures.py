@@ -105,7 +105,7 @@ CHARTS = {
         "links", links_chart(5), links_table(weights_of(0), word_axis("query", WORDS), word_axis("key", WORDS)), "lines"
     ),
     "sweep": lambda: Figure(
-        "spread", sweep_chart(MEASURES[0], 0.0), sweep_table(sweep([1, 16, 64], n_draws=5)), "curves", None, SPREAD_KEY
+        "spread", sweep_chart(MEASURES[0]), sweep_table(sweep([1, 16, 64], n_draws=5)), "curves", None, SPREAD_KEY
     ),
     "reach": lambda: Figure(
         "reach",
