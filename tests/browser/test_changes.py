@@ -49,12 +49,15 @@ def test_moves_one_by_one_and_in_a_row_and_a_visit_to_another_page(tab: Dashboar
     tab.open(path)
     all_of_it = len(list(elements(came)))
     width = tab.page.locator(".st-key-d input[type=range]")
-    for value in ("5", "6"):
+    for value in range(5, 11):
         came.clear()
         width.press("ArrowRight")
-        expect(width).to_have_attribute("aria-valuetext", value)
+        expect(width).to_have_attribute("aria-valuetext", str(value))
         tab.settle()
-    assert 0 < len(list(elements(came))) < all_of_it / 2
+        if value > 5 and 0 < len(list(elements(came))) < all_of_it / 2:
+            break
+    else:
+        raise AssertionError("every move was sent whole")  # as one is where the server takes longer than `HELD_FOR`
     same_as_by_link(tab)
     for _ in range(6):
         width.press("ArrowRight")
