@@ -17,12 +17,23 @@ class Attention:
 
     scores: Floats
     """(..., query, key): dot product of each query with each key, before scale and mask."""
-    scaled_scores: Floats
-    """(..., query, key): scores times the scale; -inf where the query may not attend."""
     weights: Floats
     """(..., query, key): each row sums to 1, or is all 0 where the query may attend to nothing."""
     output: Floats
     """(..., query, d_value): the values, mixed by the weights."""
+    scale: float
+    """Factor on the scores."""
+    may_attend: Booleans | None = None
+    """True where the query may attend to the key; None allows all."""
+
+    @property
+    def scaled_scores(self) -> Floats:
+        """(..., query, key): scores times the scale; -inf where the query may not attend.
+
+        Made when they are asked for: at 12 heads of 512 words, memory for one more array of this size takes longer than
+        the softmax.
+        """
+        return _scaled(self.scores, self.scale, self.may_attend)
 
 
 def attend(
@@ -74,14 +85,20 @@ def attend(
     q, k, v = (np.asarray(array, dtype=np.float64) for array in (q, k, v))
     _check_shapes(q, k, v, may_attend)
     scores = multiply("scores", q, k.swapaxes(-2, -1))  # (..., query, key)
-    factor = 1.0 / np.sqrt(q.shape[-1]) if scale is None else scale
+    factor = float(1.0 / np.sqrt(q.shape[-1]) if scale is None else scale)
+    scaled_scores = _scaled(scores, factor, may_attend)
+    # The weights take their place; they can be made again.
+    weights = softmax(scaled_scores, where=True if may_attend is None else may_attend, out=scaled_scores)
+    return Attention(scores, weights, multiply("mixing", weights, v), factor, may_attend)
+
+
+def _scaled(scores: Floats, scale: float, may_attend: Booleans | None) -> Floats:
+    """Scores times the scale, -inf where the query may not attend."""
     if may_attend is None:
-        scaled_scores = scores * factor
-    else:
-        blocked = np.full(np.broadcast_shapes(scores.shape, may_attend.shape), -np.inf)
-        scaled_scores = np.multiply(scores, factor, out=blocked, where=may_attend)
-    weights = softmax(scaled_scores, where=True if may_attend is None else may_attend)
-    return Attention(scores, scaled_scores, weights, multiply("mixing", weights, v))
+        return scores * scale
+    scaled_scores: Floats = np.full(np.broadcast_shapes(scores.shape, may_attend.shape), -np.inf)
+    np.multiply(scores, scale, out=scaled_scores, where=may_attend)
+    return scaled_scores
 
 
 def _check_shapes(q: Floats, k: Floats, v: Floats, may_attend: Booleans | None) -> None:

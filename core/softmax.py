@@ -8,7 +8,7 @@ from core.masks import Booleans
 Floats = NDArray[np.float64]
 
 
-def softmax(scores: ArrayLike, axis: int = -1, where: Booleans | bool = True) -> Floats:
+def softmax(scores: ArrayLike, axis: int = -1, where: Booleans | bool = True, out: Floats | None = None) -> Floats:
     """Shares that grow with the exponential of each score.
 
     Parameters
@@ -19,6 +19,8 @@ def softmax(scores: ArrayLike, axis: int = -1, where: Booleans | bool = True) ->
         The axis along which the shares sum to 1.
     where : ndarray of bool, broadcastable to the shape of the scores
         True for the entries among which is shared; the others get no share, whatever their score.
+    out : ndarray of float of the shape of the scores, or None
+        Takes the shares, as in NumPy; it may be the scores themselves, which are then lost.
 
     Returns
     -------
@@ -51,12 +53,14 @@ def softmax(scores: ArrayLike, axis: int = -1, where: Booleans | bool = True) ->
         raise ValueError("scores must be finite or -inf; got NaN or +inf")
     # One array holds the differences, then their exponentials, then the shares: at 12 heads of 512 words new memory
     # for each of them takes longer than computing it, and the exponential of -inf four times as long as another one,
-    # which is why entries outside `where` are left as they are. A gap beyond the largest number becomes -inf, whose
+    # which is why entries outside `where` are passed over. A gap beyond the largest number becomes -inf, whose
     # exponential is 0 as it should be.
-    shares = np.empty(values.shape) if where is True else np.zeros(values.shape)
+    shares = np.empty(values.shape) if out is None else out
     with np.errstate(over="ignore"):
         np.subtract(values, np.where(np.isneginf(largest), 0.0, largest), out=shares, where=where)
     np.exp(shares, out=shares, where=where)
+    if where is not True:
+        np.copyto(shares, 0.0, where=np.logical_not(where))
     total = shares.sum(axis=axis, keepdims=True)
     np.divide(shares, np.where(total == 0, 1.0, total), out=shares)
     return shares

@@ -89,6 +89,17 @@ def test_softmax_shares_out_among_chosen_entries_as_if_the_others_had_no_score(s
     np.testing.assert_array_equal(softmax(np.where(chosen, scores, np.nan), axis=axis, where=chosen), expected)
 
 
+@given(SCORES, st.booleans(), st.booleans(), st.data())
+def test_softmax_leaves_the_shares_where_it_is_told_to(scores, in_place, some_chosen, data):
+    """Also in the scores themselves."""
+    chosen = data.draw(hnp.arrays(np.bool_, scores.shape)) if some_chosen else True
+    expected = softmax(scores, where=chosen)
+    given_scores = scores.copy()
+    room = given_scores if in_place else np.full(scores.shape, 7.0)
+    assert softmax(given_scores, where=chosen, out=room) is room
+    np.testing.assert_array_equal(room, expected)
+
+
 def test_softmax_refuses_a_score_without_meaning_only_among_the_chosen():
     scores, chosen = [[np.nan, 1.0, np.inf]], np.array([False, True, False])
     assert softmax(scores, where=chosen).tolist() == [[0.0, 1.0, 0.0]]
