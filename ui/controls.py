@@ -259,7 +259,7 @@ def _drop_answered_notices() -> None:
     notices: dict[str, tuple[str, object]] = st.session_state[_NOTICES]
     for key, (_, used) in list(notices.items()):
         now = view.now() if key in (view.PRESENT, view.HIDE) else st.session_state.get(key, used)
-        if now != used:
+        if now != used and str(now) != used:  # a typed number is a number, and its default a text
             del notices[key]
 
 

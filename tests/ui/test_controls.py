@@ -88,6 +88,18 @@ def test_a_notice_stays_until_its_control_is_changed():
         assert "link's heads" in line
 
 
+def test_a_notice_of_a_number_that_is_typed_stays_as_well():
+    at = open_page("encoder_block", d="64", unit="x", step="y")
+    assert [next(key for key in ("unit", "step") if f"link's {key} " in line) for line in notices(at)] == [
+        "unit",
+        "step",
+    ]
+    for seed in (1, 2):
+        assert "link's unit" in notices(change(at, seed=seed))[0]
+    for unit in (7, 0):  # back at the default, too
+        assert not any("link's unit" in line for line in notices(change(at, unit=unit)))
+
+
 @pytest.mark.parametrize(
     "link", [{"unknown": "1"}, {"page": "zzz"}, {"embed": "true"}, {"D": "16"}, {"<b>": "<i>"}], ids=str
 )
