@@ -47,6 +47,7 @@ def compare(
     theirs: Mapping[str, ArrayLike],
     tolerance: float = TOLERANCE,
     reason: str = TOLERANCE_REASON,
+    ours_nudged: Mapping[str, ArrayLike] | None = None,
 ) -> Agreement:
     """Largest absolute difference between arrays of the same names.
 
@@ -59,6 +60,9 @@ def compare(
         where that number is below 1.
     reason : str
         Why, in words that a page can show.
+    ours_nudged : mapping of str to array_like, or None
+        Ours from an input that was `nudged`, where rounding may grow with every step. What this changes makes the
+        tolerance larger, `ROUNDINGS` times over and up to `SENSITIVE`, and gives it another reason.
 
     Returns
     -------
@@ -75,11 +79,18 @@ def compare(
     >>> found = compare({"weights": [0.25, 0.75]}, {"weights": [0.25, 0.75]})
     >>> found.largest_difference, found.agrees
     (0.0, True)
+    >>> compare({"end": [8.0]}, {"end": [8.0 + 1e-9]}, ours_nudged={"end": [8.0 + 1e-11]}).agrees
+    True
     """
     if not ours or set(ours) != set(theirs):
         raise ValueError(f"both sides need the same names, at least one; got {sorted(ours)} and {sorted(theirs)}")
     differences = {name: _largest(_difference(name, ours[name], theirs[name])) for name in ours}
     where = max(differences, key=lambda name: np.nan_to_num(differences[name], nan=np.inf))
+    if ours_nudged is not None:
+        moved = compare(ours, ours_nudged, tolerance=1.0)  # so that its tolerance is the largest number compared
+        excused = min(ROUNDINGS * moved.largest_difference / moved.tolerance, SENSITIVE)
+        if excused > tolerance:
+            tolerance, reason = excused, SENSITIVE_REASON
     return Agreement(differences[where], where, tolerance * max(1.0, _size(ours)), reason)
 
 
@@ -104,48 +115,6 @@ def nudged(numbers: ArrayLike) -> Floats:
     values = np.asarray(numbers, dtype=np.float64)
     up = np.arange(values.size).reshape(values.shape) % 2 == 1
     return np.asarray(values * (1 + np.spacing(1.0) * np.where(up, 1, -1)))
-
-
-def compare_sensitive(
-    ours: Mapping[str, ArrayLike],
-    theirs: Mapping[str, ArrayLike],
-    ours_nudged: Mapping[str, ArrayLike],
-    tolerance: float = TOLERANCE,
-    reason: str = TOLERANCE_REASON,
-) -> Agreement:
-    """The same as `compare`, for what may grow with every step, rounding included.
-
-    Parameters
-    ----------
-    ours, theirs : mapping of str to array_like
-        As for `compare`.
-    ours_nudged : mapping of str to array_like
-        Ours, computed from an input that was `nudged`.
-    tolerance, reason
-        Where the nudge changes little; else `ROUNDINGS` times what it changes, up to `SENSITIVE`.
-
-    Returns
-    -------
-    Agreement
-        With the tolerance and the reason that were used.
-
-    Raises
-    ------
-    ValueError
-        Names or shapes differ, or there is nothing to compare.
-
-    Examples
-    --------
-    >>> compare_sensitive({"end": [8.0]}, {"end": [8.0 + 1e-9]}, {"end": [8.0 + 1e-11]}).agrees
-    True
-    >>> compare_sensitive({"end": [8.0]}, {"end": [8.0 + 1e-9]}, {"end": [8.0]}).agrees
-    False
-    """
-    moved = compare(ours, ours_nudged, tolerance=1.0)  # so that its tolerance is the largest number compared
-    excused = min(ROUNDINGS * moved.largest_difference / moved.tolerance, SENSITIVE)
-    if excused > tolerance:
-        return compare(ours, theirs, excused, SENSITIVE_REASON)
-    return compare(ours, theirs, tolerance, reason)
 
 
 def _size(arrays: Mapping[str, ArrayLike]) -> float:

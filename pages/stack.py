@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import streamlit as st
 
-from core.agreement import Agreement, compare_sensitive, nudged
+from core.agreement import Agreement, compare, nudged
 from core.encoder_block import NormPosition
 from core.examples import draw_stack
 from core.feed_forward import ActivationName
@@ -198,7 +198,7 @@ def check() -> Agreement:
         ours |= {f"{measure}, {name}": values for measure, values in mine.items()}
         theirs |= {f"{measure}, {name}": found[measure][: len(values)] for measure, values in mine.items()}
         again |= {f"{measure}, {name}": moved[measure] for measure in mine}
-    return compare_sensitive(ours, theirs, again, STEADY, PASSED_ON)
+    return compare(ours, theirs, STEADY, PASSED_ON, again)
 
 
 # Equal words tie in every softmax: its gradient is then a small difference of large numbers, whose rounding grows with

@@ -10,7 +10,6 @@ from core.agreement import (
     TOLERANCE,
     TOLERANCE_REASON,
     compare,
-    compare_sensitive,
     nudged,
     row_differences,
 )
@@ -127,15 +126,16 @@ def test_nudged_is_the_next_number_up_and_down_by_turns():
     ],
     ids=["nothing", "less than rounding", "more", "more than is ever excused", "nan"],
 )
-def test_compare_sensitive_excuses_what_the_last_digit_of_the_input_moves(moved_by, tolerance, reason):
-    found = compare_sensitive({"x": [0.0, 8.0]}, {"x": [0.0, 8.0]}, {"x": [moved_by, 8.0]})
+def test_compare_excuses_what_the_last_digit_of_the_input_moves(moved_by, tolerance, reason):
+    ours, moved = {"x": [0.0, 8.0]}, {"x": [moved_by, 8.0]}
+    found = compare(ours, ours, ours_nudged=moved)
     assert (found.tolerance, found.reason) == (8 * tolerance, reason)
     for gap, agrees in ((7.9 * tolerance, True), (8.1 * tolerance, False)):
-        assert compare_sensitive({"x": [0.0, 8.0]}, {"x": [gap, 8.0]}, {"x": [moved_by, 8.0]}).agrees is agrees
+        assert compare(ours, {"x": [gap, 8.0]}, ours_nudged=moved).agrees is agrees
 
 
-def test_compare_sensitive_takes_a_tolerance_and_a_reason_of_the_caller():
-    found = compare_sensitive({"x": 1}, {"x": 1}, {"x": 1}, 0.5, "rough")
+def test_compare_keeps_the_callers_tolerance_and_reason_where_a_nudge_changes_nothing():
+    found = compare({"x": 1}, {"x": 1}, 0.5, "rough", {"x": 1})
     assert (found.tolerance, found.reason) == (0.5, "rough")
 
 

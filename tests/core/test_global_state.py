@@ -45,7 +45,6 @@ TINY = Design(3, 2, d_model=5, d_head=5)
 
 CALLS = {
     "agreement.compare": ({"x": X}, {"x": X}),
-    "agreement.compare_sensitive": ({"x": X}, {"x": X}, {"x": X}),
     "agreement.nudged": (X,),
     "agreement.row_differences": (X, X),
     "attention.attend": (X, X, X),
