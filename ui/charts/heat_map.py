@@ -15,7 +15,15 @@ from numpy.typing import ArrayLike
 
 from core.masks import Booleans
 from core.tokens import label_words
-from ui.charts.specifications import Spec, as_dictionary, configured, fixed, without_data
+from ui.charts.specifications import (
+    FIRST_ROW,
+    Spec,
+    as_dictionary,
+    configured,
+    fixed,
+    of_first_row,
+    without_data,
+)
 from ui.charts.theme import FILL, TEXT, entries, expression, ink, ramp_parameters, sentence, themed
 from ui.colours import FEATURE, KEY, NEUTRAL, PICKED, QUERY, SIGNED, WEIGHTS, WIDTH, Hue, Ramp
 
@@ -661,8 +669,7 @@ def _caption(number: int, name: str) -> dict[str, str]:
 
 
 def _caption_parameters(panels: Sequence[Panel]) -> list[dict[str, str]]:
-    # The chart is made before its first data arrive.
-    read = f"length(data('source')) ? split(data('source')[0].captions, {json.dumps(_BETWEEN)}) : []"
+    read = of_first_row(f"split({FIRST_ROW}.captions, {json.dumps(_BETWEEN)})", "[]")
     sizes = _CAPTIONS[3:]
     return [
         {"name": "captions", "expr": read},

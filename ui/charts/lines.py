@@ -11,7 +11,7 @@ import pyarrow as pa
 from core.scaling import Band, SingleDraw, SweepRow
 from core.softmax import Floats
 from ui.charts import tables
-from ui.charts.specifications import Spec, stretching
+from ui.charts.specifications import FIRST_ROW, Spec, of_first_row, stretching
 from ui.charts.theme import DARK, TEXT, expression, themed
 from ui.charts.theme import axis_of as _axis
 from ui.colours import POSITION, SCALED, UNSCALED
@@ -75,8 +75,7 @@ def _series_colour() -> alt.ExprRef:
     return expression(f"{DARK} ? ({dark}) : ({light})")
 
 
-_TOP = {"name": "top", "expr": "length(data('source')) ? data('source')[0].top : 1"}
-"""The chart is made before its first data arrive."""
+_TOP = {"name": "top", "expr": of_first_row(f"{FIRST_ROW}.top", "1")}
 
 
 @functools.lru_cache(maxsize=32)

@@ -12,6 +12,10 @@ Spec = dict[str, Any]
 _THEME = {"name": "dark", "expr": "luminance(background) < 0.5"}
 
 
+FIRST_ROW = "data('source')[0]"
+"""Of a chart's table, in Vega's language."""
+
+
 def as_dictionary(chart: alt.TopLevelMixin) -> Spec:
     """A chart as a Vega-Lite specification, checked against its schema unless Altair's debug mode is off.
 
@@ -114,6 +118,29 @@ def without_data(spec: Spec, parameters: Sequence[dict[str, Any]] = ()) -> Spec:
     own = [parameter for parameter in stripped.get("params", []) if parameter != _THEME]
     stripped["params"] = [_THEME, *own, *parameters]
     return stripped
+
+
+def of_first_row(expression: str, before: str) -> str:
+    """What the table says in its first row of the chart as a whole.
+
+    Parameters
+    ----------
+    expression : str
+        In Vega's language, about `FIRST_ROW`.
+    before : str
+        What holds until then: the chart is made before its first data arrive.
+
+    Returns
+    -------
+    str
+        For a parameter.
+
+    Examples
+    --------
+    >>> of_first_row(f"{FIRST_ROW}.top", "1")
+    "length(data('source')) ? data('source')[0].top : 1"
+    """
+    return f"length(data('source')) ? {expression} : {before}"
 
 
 def enlarged(spec: Spec, type_size: float, height: float) -> Spec:
