@@ -34,10 +34,10 @@ main:focus-visible {outline-offset: -3px !important;}
   color: light-dark(#8A4B08, #F2B27A) !important;}
 [data-testid="stCode"] .token.comment {color: light-dark(#4A5361, #A9B4C2) !important;}
 @media (prefers-reduced-motion: reduce) {
-  *, ::before, ::after {transition-property: none;}
   *, ::before, ::after {
     animation-duration: .01ms !important; animation-delay: 0s !important; animation-iteration-count: 1 !important;
-    transition-duration: .01ms !important; transition-delay: 0s !important; scroll-behavior: auto !important;}
+    transition-property: none; transition-duration: .01ms !important; transition-delay: 0s !important;
+    scroll-behavior: auto !important;}
 }
 </style>
 """
